@@ -1,0 +1,52 @@
+# Needs Python >= 3.11 with venv and pip, and make. Everything else goes into $(VENV).
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+# The extras each job installs; see pyproject.toml.
+EXTRAS_demo := plot,qp
+EXTRAS_test := test
+EXTRAS_lint := test,lint,plot
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test slow lint types format check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/.installed-demo ## run the demonstration
+	$(BIN)/maxmargin demo
+
+test: $(VENV)/.installed-test ## run the tests, without the slow ones
+	$(BIN)/python -m pytest -n 2
+
+slow: $(VENV)/.installed-test ## run only the slow tests
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-lint ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-lint ## check the types
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-lint ## format the code and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+check: ## run all that must pass before a change goes in (.ci/run)
+	PYTHON="$(PYTHON)" .ci/run
+
+clean: ## remove caches, build products and demo output; keep the environment
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output
+	find . -path "./$(VENV)" -prune -o -path ./.git -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+# A job's stamp: installed again only when pyproject.toml changes.
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -e ".[$(EXTRAS_$*)]"
+	@touch $@
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "maxmargin needs Python 3.11 or later: name one with make PYTHON=/path/to/python."; exit 1; }
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,74 @@
+"""Why a run did not get there: scaling, duplicates, a huge C and the floor of float32, found in the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.problem import Problem
+
+if TYPE_CHECKING:
+    from maxmargin.certificate import Certificate
+
+
+def advice(problem: Problem, certificate: Certificate, tol: float) -> str:
+    """What to do next, in a sentence or two."""
+    found = [
+        text
+        for text in (
+            _scaling(problem),
+            _float32_floor(problem, certificate, tol),
+            _conflicts(problem),
+            _huge_C(problem),
+        )
+        if text
+    ]
+    return "; ".join(found) if found else "allow more time or iterations, or try another solver (maxmargin.solvers())"
+
+
+def _scaling(problem: Problem) -> str:
+    """Columns of very different size make every first-order method crawl."""
+    if problem.kernel.name == "precomputed":
+        return ""
+    X = problem.X
+    if sp.issparse(X):
+        sizes = np.asarray(abs(X).max(axis=0).todense()).ravel()
+    else:
+        sizes = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+    sizes = sizes[sizes > 0]
+    if sizes.size and (sizes.max() > 1e3 * sizes.min() or sizes.max() > 1e3):
+        return (
+            f"the features are badly scaled (largest value {sizes.max():.2g}, smallest column {sizes.min():.2g}):"
+            f" standardise them"
+        )
+    return ""
+
+
+def _float32_floor(problem: Problem, certificate: Certificate, tol: float) -> str:
+    if problem.X.dtype == np.float32 and not problem.linear and tol < 1e-5 and certificate.relative_gap < 1e-3:
+        return "float32 kernel rows cannot resolve a relative gap this small: pass float64 data or a larger tol"
+    return ""
+
+
+def _conflicts(problem: Problem, most: int = 20_000) -> str:
+    """Equal rows with different labels: no hyperplane can satisfy both."""
+    if problem.task != "classification" or problem.n > most or sp.issparse(problem.X):
+        return ""
+    _, group = np.unique(problem.X, axis=0, return_inverse=True)
+    group = np.ravel(group)
+    positive = np.bincount(group, weights=problem.target > 0)
+    negative = np.bincount(group, weights=problem.target < 0)
+    both = int(np.count_nonzero((positive > 0) & (negative > 0)))
+    return f"{both} rows appear with both labels: look at the data" if both else ""
+
+
+def _huge_C(problem: Problem) -> str:
+    """C·K_ii far above 1 means a nearly hard margin."""
+    if problem.hard:
+        return ""
+    size = float(np.median(problem.C)) * float(np.median(problem.space.diag()))
+    if size > 1e4:
+        return f"C is huge for this data (C·k(x,x) ≈ {size:.0e}): lower C, or scale the features down"
+    return ""

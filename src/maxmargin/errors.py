@@ -1,0 +1,35 @@
+"""The project's own exceptions: one sentence that says what, where, and what to do."""
+
+
+class MaxMarginError(Exception):
+    """Any error that maxmargin raises on purpose."""
+
+
+class InvalidInput(MaxMarginError, ValueError):
+    """The data or a parameter cannot be used; the message names the row, column or parameter."""
+
+
+class Refused(MaxMarginError, ValueError):
+    """A solver does not accept this problem; the message says why and names one that does."""
+
+
+class MemoryLimit(MaxMarginError, MemoryError):
+    """Something would not fit its memory cap; the message gives the bytes it would need."""
+
+
+class MissingExtra(MaxMarginError, ImportError):
+    """An optional dependency is not installed; the message gives the install line."""
+
+
+def missing_extra(package: str, extra: str) -> MissingExtra:
+    """Build the one sentence that tells how to install an optional dependency."""
+    return MissingExtra(f"{package} is not installed; run: pip install 'maxmargin[{extra}]'")
+
+
+def bytes_text(count: float) -> str:
+    """Write a number of bytes the way people say it: 7.2 GB."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"

@@ -1,0 +1,49 @@
+"""The kernels: one file each; `kernels()` lists them, `kernel("rbf")` makes one; `Gram` serves rows of K."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from maxmargin.errors import InvalidInput
+from maxmargin.kernels.base import Kernel, registry
+from maxmargin.kernels.custom import Custom
+from maxmargin.kernels.gram import Gram
+from maxmargin.kernels.laplacian import Laplacian
+from maxmargin.kernels.linear import Linear
+from maxmargin.kernels.polynomial import Polynomial
+from maxmargin.kernels.precomputed import Precomputed
+from maxmargin.kernels.rbf import RBF
+from maxmargin.kernels.sigmoid import Sigmoid
+
+__all__ = [
+    "RBF",
+    "Custom",
+    "Gram",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "kernel",
+    "kernels",
+]
+
+
+def kernels() -> list[str]:
+    """The names of all registered kernels."""
+    return registry.names()
+
+
+def kernel(which: str | Kernel | Callable) -> Kernel:
+    """A kernel by name, with its default parameters; the kernel itself; or a function k(A, B) as a kernel."""
+    if isinstance(which, Kernel):
+        return which
+    if isinstance(which, str):
+        made = registry[which]
+        if made is Custom:
+            raise InvalidInput("the kernel 'custom' needs its function: pass the function itself as kernel=")
+        return made()
+    if callable(which):
+        return Custom(which)
+    raise InvalidInput(f"kernel is {which!r}; it must be a name, a Kernel or a function of two matrices")

@@ -1,0 +1,110 @@
+"""What a kernel is: blocks of k(a, b) between two sets of rows, dense or CSR, float32 or float64.
+
+A block has the precision of its data: float32 rows give a float32 block, anything else float64.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import InvalidInput
+from maxmargin.registry import Registry
+
+registry: Registry[type[Kernel]] = Registry("kernel", "maxmargin.kernels")
+
+
+class Kernel(ABC):
+    """k(x, x') = ⟨φ(x), φ(x')⟩; subclasses are frozen dataclasses whose fields are the kernel's parameters."""
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        registry.register(cls.name, cls)
+
+    @abstractmethod
+    def block(self, A: Any, B: Any, a2: np.ndarray | None = None, b2: np.ndarray | None = None) -> np.ndarray:
+        """k(a, b) for all rows a of A and b of B; a2 and b2 are their squared norms, where known."""
+
+    @abstractmethod
+    def diag(self, A: Any) -> np.ndarray:
+        """k(a, a) for all rows, float64."""
+
+    @property
+    def positive(self) -> bool | None:
+        """Whether K is positive semi-definite for all data: True, False, or None if nobody can say."""
+        return True
+
+    def fitted(self, X: Any) -> Self:
+        """The kernel with parameters such as ``gamma="scale"`` replaced by their numbers for this data."""
+        return self
+
+    def rows(self, X: Any, index: np.ndarray, a2: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """Rows `index`, columns start..stop of K; a2 are the squared norms of all rows of X."""
+        return self.block(X[index], slice_rows(X, start, stop), a2[index], a2[start:stop])
+
+    def cross(self, Z: Any, X: Any, support: np.ndarray) -> np.ndarray:
+        """k(z, x_i) for all rows of Z and the given rows of X."""
+        return self.block(Z, X[support])
+
+
+def slice_rows(X: Any, start: int, stop: int) -> Any:
+    """Rows start..stop without copying the values (SciPy's own slice of a CSR copies them)."""
+    if not sp.issparse(X):
+        return X[start:stop]
+    first, last = X.indptr[start], X.indptr[stop]
+    parts = (X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first)
+    return sp.csr_array(parts, shape=(stop - start, X.shape[1]), copy=False)
+
+
+def dot(A: Any, B: Any) -> np.ndarray:
+    """⟨a, b⟩ for all rows, as a dense block."""
+    if sp.issparse(A) and sp.issparse(B):
+        # The smaller side becomes dense: CSR times dense is much faster than CSR times CSR.
+        if A.shape[0] <= B.shape[0]:
+            return np.ascontiguousarray((B @ A.toarray().T).T)
+        return A @ B.toarray().T
+    if sp.issparse(B):
+        return np.ascontiguousarray((B @ A.T).T)
+    return A @ B.T
+
+
+def sqnorms(A: Any) -> np.ndarray:
+    """‖a‖² for all rows, float64."""
+    if sp.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", A, A, dtype=np.float64)
+
+
+def scale_gamma(gamma: float | str, X: Any) -> float:
+    """Gamma as a number: "scale" is 1/(d·var(X)) and "auto" 1/d, as scikit-learn defines them."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    n = X.shape[0] * X.shape[1]
+    values = X.data if sp.issparse(X) else X
+    # var = mean of squares − square of the mean would cancel; sum the squared deviations, zeros included.
+    mean = float(values.sum(dtype=np.float64)) / n
+    deviation = 0.0
+    for part in np.array_split(values, max(1, values.size // 2**20)):
+        deviation += float(np.square(part - mean, dtype=np.float64).sum())
+    if sp.issparse(X):
+        deviation += (n - X.nnz) * mean**2
+    variance = deviation / n
+    if not np.isfinite(variance):
+        raise InvalidInput("gamma='scale' overflows on values this large; scale the features or give gamma a number")
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def check_gamma(gamma: float | str) -> None:
+    """Refuse a gamma that is not "scale", "auto" or a positive number."""
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise InvalidInput(f"gamma is {gamma!r}; it must be 'scale', 'auto' or a number > 0")
+    elif not 0.0 < gamma < np.inf:
+        raise InvalidInput(f"gamma is {gamma}; it must be 'scale', 'auto' or a finite number > 0")

@@ -1,0 +1,108 @@
+"""Gram: rows of K on demand, kept in a cache under a cap in bytes; K @ β without ever holding K.
+
+Compiled loops read `cache`, `slot` and `stamp` directly: row i of K is `cache[slot[i]]`, and −1 says that it must be
+fetched first. Setting ``stamp[slot[i]]`` to a growing number marks a use; `fetch` evicts the least recently used row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.errors import MemoryLimit, bytes_text
+from maxmargin.kernels.base import Kernel, slice_rows, sqnorms
+from maxmargin.parallel import over_blocks
+
+#: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
+COLUMNS = 4096
+
+
+class Gram:
+    """The matrix K + offset over the rows of X, a few rows at a time."""
+
+    def __init__(self, kernel: Kernel, X: Any, offset: float = 0.0, cache_bytes: float = 2.0**30) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.offset = offset
+        self.cache_bytes = cache_bytes
+        self.n = X.shape[0]
+        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        self.diag = kernel.diag(X) + offset
+        self._sqnorms = sqnorms(X)
+        self.capacity = int(min(self.n, cache_bytes // (self.n * self.dtype.itemsize)))
+        if self.capacity < min(2, self.n):
+            raise MemoryLimit(
+                f"two rows of the kernel matrix need {bytes_text(2 * self.n * self.dtype.itemsize)}, more than the cap"
+                f" of {bytes_text(cache_bytes)}; raise cache_bytes"
+            )
+        # np.empty reserves addresses, not memory: pages are taken as rows arrive.
+        self.cache = np.empty((self.capacity, self.n), self.dtype)
+        self.slot = np.full(self.n, -1, np.int64)
+        self.owner = np.full(self.capacity, -1, np.int64)
+        self.stamp = np.full(self.capacity, -1, np.int64)
+        self.fetched = 0
+
+    def fetch(self, index: np.ndarray, now: int) -> None:
+        """Bring rows into the cache (at most `capacity`), over the least recently used ones."""
+        index = index[self.slot[index] < 0]
+        if index.size == 0:
+            return
+        slots = np.argpartition(self.stamp, index.size - 1)[: index.size]
+        evicted = self.owner[slots]
+        self.slot[evicted[evicted >= 0]] = -1
+        if slots.size == 1:
+            self._compute(index, self.cache[slots[0]][None])
+        else:
+            rows = np.empty((index.size, self.n), self.dtype)
+            self._compute(index, rows)
+            self.cache[slots] = rows
+        self.slot[index] = slots
+        self.owner[slots] = index
+        self.stamp[slots] = now
+        self.fetched += index.size
+
+    def row(self, i: int, now: int = 0) -> np.ndarray:
+        """Row i of K + offset; a view into the cache, good until the next fetch."""
+        self.fetch(np.array([i]), now)
+        return self.cache[self.slot[i]]
+
+    def full(self, who: str = "this solver", instead: str = "smo") -> np.ndarray:
+        """The whole matrix, if it fits the cap."""
+        if self.capacity < self.n:
+            needed = self.n**2 * self.dtype.itemsize
+            raise MemoryLimit(
+                f"{who} needs the whole kernel matrix: {bytes_text(needed)} for n={self.n}, and the cap is"
+                f" {bytes_text(self.cache_bytes)}; raise cache_bytes, or use solver={instead!r}, which needs no matrix"
+            )
+        if self.fetched < self.n:
+            self.slot[:] = self.owner[:] = np.arange(self.n)
+            for start in range(0, self.n, 512):
+                stop = min(start + 512, self.n)
+                self._compute(np.arange(start, stop), self.cache[start:stop])
+            self.stamp[:] = 0
+            self.fetched = self.n
+        return self.cache
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """(K + offset) v in float64, block by block over the non-zeros of v, straight from the data."""
+        support = np.flatnonzero(v)
+        weights = v[support]
+        out = np.full(self.n, self.offset * float(weights.sum()))
+        for first in range(0, support.size, COLUMNS):
+            part = support[first : first + COLUMNS]
+
+            def add(start: int, stop: int, part: np.ndarray = part, first: int = first) -> None:
+                rows = slice_rows(self.X, start, stop).astype(np.float64, copy=False)
+                out[start:stop] += self.kernel.cross(rows, self.X, part) @ weights[first : first + COLUMNS]
+
+            over_blocks(add, self.n, 256)
+        return out
+
+    def _compute(self, index: np.ndarray, out: np.ndarray) -> None:
+        def fill(start: int, stop: int) -> None:
+            out[:, start:stop] = self.kernel.rows(self.X, index, self._sqnorms, start, stop)
+
+        over_blocks(fill, self.n, COLUMNS)
+        if self.offset:
+            out += self.offset

@@ -1,0 +1,49 @@
+"""Laplacian: k(a, b) = exp(−γ‖a − b‖₁)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.kernels.base import Kernel, check_gamma, scale_gamma
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """exp(−γ‖a − b‖₁)."""
+
+    name: ClassVar[str] = "laplacian"
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    def fitted(self, X):
+        return replace(self, gamma=scale_gamma(self.gamma, X))
+
+    def block(self, A, B, a2=None, b2=None):
+        distance = _city_block(A, B)
+        distance *= -self.gamma
+        K = np.exp(distance, out=distance)
+        return K.astype(np.float32) if A.dtype == B.dtype == np.float32 else K
+
+    def diag(self, A):
+        return np.ones(A.shape[0])
+
+
+def _city_block(A: Any, B: Any) -> np.ndarray:
+    if sp.issparse(A) and sp.issparse(B):
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return manhattan_distances(sp.csr_matrix(A), sp.csr_matrix(B))
+    from scipy.spatial.distance import cdist
+
+    return cdist(_dense(A), _dense(B), "cityblock")
+
+
+def _dense(A: Any) -> np.ndarray:
+    return A.toarray() if sp.issparse(A) else A

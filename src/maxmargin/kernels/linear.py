@@ -1,0 +1,21 @@
+"""Linear: k(a, b) = ⟨a, b⟩; φ is the identity, and w is an ordinary vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from maxmargin.kernels.base import Kernel, dot, sqnorms
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """⟨a, b⟩."""
+
+    name: ClassVar[str] = "linear"
+
+    def block(self, A, B, a2=None, b2=None):
+        return dot(A, B)
+
+    def diag(self, A):
+        return sqnorms(A)

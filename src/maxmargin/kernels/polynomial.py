@@ -1,0 +1,47 @@
+"""Polynomial: k(a, b) = (γ⟨a, b⟩ + c)^p."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from maxmargin.errors import InvalidInput
+from maxmargin.kernels.base import Kernel, check_gamma, dot, scale_gamma, sqnorms
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(γ⟨a, b⟩ + coef0)^degree."""
+
+    name: ClassVar[str] = "polynomial"
+
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+        if self.degree != int(self.degree) or self.degree < 1:
+            raise InvalidInput(f"degree is {self.degree}; it must be a whole number ≥ 1")
+        if not np.isfinite(self.coef0):
+            raise InvalidInput(f"coef0 is {self.coef0}; it must be finite")
+
+    @property
+    def positive(self):
+        return self.coef0 >= 0.0
+
+    def fitted(self, X):
+        return replace(self, gamma=scale_gamma(self.gamma, X))
+
+    def block(self, A, B, a2=None, b2=None):
+        return self._of_dot(dot(A, B))
+
+    def diag(self, A):
+        return self._of_dot(sqnorms(A))
+
+    def _of_dot(self, K: np.ndarray) -> np.ndarray:
+        K *= self.gamma
+        K += self.coef0
+        return K ** int(self.degree)

@@ -1,0 +1,54 @@
+"""Precomputed: X is the kernel matrix itself; to predict, pass the kernel between new and training samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import InvalidInput
+from maxmargin.kernels.base import Kernel
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """K is given: a square symmetric matrix at training, one column a training sample at prediction."""
+
+    name: ClassVar[str] = "precomputed"
+
+    @property
+    def positive(self):
+        return None
+
+    def fitted(self, X):
+        if X.shape[0] != X.shape[1]:
+            raise InvalidInput(f"a precomputed kernel must be square; X has shape {X.shape}")
+        if sp.issparse(X):
+            raise InvalidInput("a precomputed kernel must be dense; pass X.toarray()")
+        spread = np.abs(X).max(initial=0.0) * (1e-4 if X.dtype == np.float32 else 1e-8)
+        for start in range(0, len(X), 1024):
+            off = np.abs(X[start : start + 1024] - X[:, start : start + 1024].T) > spread
+            if off.any():
+                row, column = np.argwhere(off)[0]
+                row += start
+                raise InvalidInput(
+                    f"a precomputed kernel must be symmetric; K[{row}, {column}] = {X[row, column]:g}"
+                    f" but K[{column}, {row}] = {X[column, row]:g}"
+                )
+        return self
+
+    def block(self, A, B, a2=None, b2=None):
+        raise InvalidInput("a precomputed kernel has no function; pass the matrix of kernel values")
+
+    def diag(self, A):
+        return np.diagonal(A).astype(np.float64)
+
+    def rows(self, X, index, a2, start, stop):
+        return X[index, start:stop]
+
+    def cross(self, Z, X, support):
+        if Z.shape[1] != len(X):
+            raise InvalidInput(f"pass the kernel against all {len(X)} training samples; got {Z.shape[1]} columns")
+        return Z[:, support]

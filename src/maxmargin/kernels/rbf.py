@@ -1,0 +1,39 @@
+"""RBF (Gaussian): k(a, b) = exp(−γ‖a − b‖²)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from maxmargin.kernels.base import Kernel, check_gamma, dot, scale_gamma, sqnorms
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """exp(−γ‖a − b‖²); gamma a number, "scale" = 1/(d·var(X)) or "auto" = 1/d."""
+
+    name: ClassVar[str] = "rbf"
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    def fitted(self, X):
+        return replace(self, gamma=scale_gamma(self.gamma, X))
+
+    def block(self, A, B, a2=None, b2=None):
+        K = dot(A, B)  # ‖a − b‖² = ‖a‖² + ‖b‖² − 2⟨a, b⟩, in place: one matrix product and one pass
+        a2 = sqnorms(A) if a2 is None else a2
+        b2 = sqnorms(B) if b2 is None else b2
+        K *= 2.0
+        K -= a2.astype(K.dtype)[:, None]
+        K -= b2.astype(K.dtype)[None, :]
+        np.minimum(K, 0.0, out=K)
+        K *= self.gamma
+        return np.exp(K, out=K)
+
+    def diag(self, A):
+        return np.ones(A.shape[0])

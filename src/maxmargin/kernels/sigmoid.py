@@ -1,0 +1,41 @@
+"""Sigmoid: k(a, b) = tanh(γ⟨a, b⟩ + c). Indefinite: a fit is a stationary point, its gap no proof of optimality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from maxmargin.kernels.base import Kernel, check_gamma, dot, scale_gamma, sqnorms
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """tanh(γ⟨a, b⟩ + coef0)."""
+
+    name: ClassVar[str] = "sigmoid"
+
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+
+    @property
+    def positive(self):
+        return False
+
+    def fitted(self, X):
+        return replace(self, gamma=scale_gamma(self.gamma, X))
+
+    def block(self, A, B, a2=None, b2=None):
+        return self._of_dot(dot(A, B))
+
+    def diag(self, A):
+        return self._of_dot(sqnorms(A))
+
+    def _of_dot(self, K: np.ndarray) -> np.ndarray:
+        K *= self.gamma
+        K += self.coef0
+        return np.tanh(K, out=K)

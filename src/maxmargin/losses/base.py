@@ -1,0 +1,95 @@
+"""What a loss is: a convex function of the score, its slope, its conjugate, and the arrays of its dual.
+
+Conventions: `z` are scores, `t` targets (labels −1/+1 for classification), `C` the weights, all float64 arrays of
+one length. A loss is a function of one sample; the objective sums C_i ℓ_i(z_i).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from maxmargin.registry import Registry
+
+registry: Registry[type[Loss]] = Registry("loss", "maxmargin.losses")
+
+Task = Literal["classification", "regression", "novelty"]
+
+
+@dataclass(frozen=True, eq=False)
+class DualForm:
+    """The dual as arrays; dual solvers see these and never a loss's name.
+
+    max  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))β    s.t. lower ≤ β ≤ upper [, Σβ = total]
+    """
+
+    target: np.ndarray
+    ridge: np.ndarray
+    tube: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    #: What Σβ must be; None where the bias is not free and the box is all there is.
+    total: float | None
+
+    def value(self, beta: np.ndarray) -> float:
+        """Everything in the dual but −½βᵀKβ."""
+        return float(self.target @ beta - self.tube @ np.abs(beta) - 0.5 * (self.ridge * beta) @ beta)
+
+
+class Loss(ABC):
+    """A convex loss of one score; subclasses are frozen dataclasses whose fields are the loss's parameters."""
+
+    name: ClassVar[str]
+    task: ClassVar[Task]
+    #: True where the slope is continuous.
+    smooth: ClassVar[bool]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        registry.register(cls.name, cls)
+
+    @abstractmethod
+    def value(self, z: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """ℓ(z)."""
+
+    @abstractmethod
+    def slope(self, z: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """ℓ'(z), or one sub-gradient at a kink."""
+
+    @abstractmethod
+    def conjugate(self, u: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """ℓ*(u) = sup_z uz − ℓ(z); +inf outside its domain."""
+
+    @abstractmethod
+    def bounds(self, t: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The lower and upper end of β, from the domain of the conjugate."""
+
+    @abstractmethod
+    def dual_form(self, t: np.ndarray, C: np.ndarray) -> DualForm | None:
+        """The arrays of the dual, or None where the dual is not quadratic."""
+
+    def kinks(self, t: np.ndarray) -> list[np.ndarray]:
+        """Scores at which the slope jumps by one; empty for a smooth loss."""
+        return []
+
+    def total(self, C: np.ndarray) -> float:
+        """What Σβ must be when the bias is free."""
+        return 0.0
+
+
+def zeros_like(t: np.ndarray) -> np.ndarray:
+    """An array of zeros, one a sample."""
+    return np.zeros(len(t))
+
+
+def ridge_of(C: np.ndarray) -> np.ndarray:
+    """The ridge 1/(2C) of a squared loss; a sample of weight 0 has none, as its bounds hold it at 0."""
+    return np.divide(0.5, C, out=np.zeros(len(C)), where=C > 0)
+
+
+def one_sided(t: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds 0 ≤ tβ ≤ reach for labels t."""
+    return np.where(t > 0, 0.0, -reach), np.where(t > 0, reach, 0.0)

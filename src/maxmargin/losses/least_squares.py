@@ -1,0 +1,35 @@
+"""Least squares (MSE): ℓ(z) = (t − z)², which is (1 − yz)² for labels. Its dual is a linear system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from maxmargin.losses.base import DualForm, Loss, Task, ridge_of, zeros_like
+
+
+@dataclass(frozen=True)
+class LeastSquares(Loss):
+    """(t − z)²; a regression unless the problem says ``task="classification"``."""
+
+    name: ClassVar[str] = "least-squares"
+    task: ClassVar[Task] = "regression"
+    smooth: ClassVar[bool] = True
+
+    def value(self, z, t):
+        return (t - z) ** 2
+
+    def slope(self, z, t):
+        return -2.0 * (t - z)
+
+    def conjugate(self, u, t):
+        return u * t + 0.25 * u * u
+
+    def bounds(self, t, C):
+        reach = np.where(C > 0, np.inf, 0.0)
+        return -reach, reach
+
+    def dual_form(self, t, C):
+        return DualForm(t, ridge_of(C), zeros_like(t), *self.bounds(t, C), self.total(C))

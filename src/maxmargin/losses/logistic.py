@@ -1,0 +1,38 @@
+"""Logistic: ℓ(z) = log(1 + e^{−yz}). Its dual is an entropy, not a quadratic: dual_form is None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit, xlog1py, xlogy
+
+from maxmargin.losses.base import Loss, Task, one_sided
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + e^{−yz})."""
+
+    name: ClassVar[str] = "logistic"
+    task: ClassVar[Task] = "classification"
+    smooth: ClassVar[bool] = True
+
+    def value(self, z, t):
+        return np.logaddexp(0.0, -t * z)
+
+    def slope(self, z, t):
+        return -t * expit(-t * z)
+
+    def conjugate(self, u, t):
+        a = -t * u
+        inside = (a >= 0.0) & (a <= 1.0)
+        a = np.where(inside, a, 0.0)
+        return np.where(inside, xlogy(a, a) + xlog1py(1.0 - a, -a), np.inf)
+
+    def bounds(self, t, C):
+        return one_sided(t, C)
+
+    def dual_form(self, t, C):
+        return None

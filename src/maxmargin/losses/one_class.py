@@ -1,0 +1,51 @@
+"""One-class (ν): ℓ(z) = max(0, −z) with the free bias b = −ρ rewarded by νΣC; novelty detection.
+
+P(w, b) = ½‖w‖² + Σ C_i max(0, −z_i) + ν ΣC · b,  so that the dual is  −½βᵀKβ  with  0 ≤ β ≤ C,  Σβ = ν ΣC,
+which with C = 1 is LIBSVM's scale (Schölkopf et al., Neural Computation 13, 2001).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from maxmargin.errors import InvalidInput
+from maxmargin.losses.base import DualForm, Loss, Task, zeros_like
+
+
+@dataclass(frozen=True)
+class OneClass(Loss):
+    """max(0, −z): a sample on the wrong side of the hyperplane is an outlier; ν bounds their share."""
+
+    name: ClassVar[str] = "one-class"
+    task: ClassVar[Task] = "novelty"
+    smooth: ClassVar[bool] = False
+
+    nu: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.nu <= 1.0:
+            raise InvalidInput(f"nu is {self.nu}; it must lie in (0, 1]")
+
+    def value(self, z, t):
+        return np.maximum(0.0, -z)
+
+    def slope(self, z, t):
+        return np.where(z < 0.0, -1.0, 0.0)
+
+    def conjugate(self, u, t):
+        return np.where((u >= -1.0) & (u <= 0.0), 0.0, np.inf)
+
+    def bounds(self, t, C):
+        return np.zeros(len(C)), +C
+
+    def dual_form(self, t, C):
+        return DualForm(zeros_like(t), zeros_like(t), zeros_like(t), *self.bounds(t, C), self.total(C))
+
+    def kinks(self, t):
+        return [zeros_like(t)]
+
+    def total(self, C):
+        return self.nu * float(C.sum())

@@ -1,0 +1,35 @@
+"""Squared hinge: ℓ(z) = max(0, 1 − yz)². Smooth; its dual has no upper bound but a ridge 1/(2C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from maxmargin.losses.base import DualForm, Loss, Task, one_sided, ridge_of, zeros_like
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """max(0, 1 − yz)²."""
+
+    name: ClassVar[str] = "squared-hinge"
+    task: ClassVar[Task] = "classification"
+    smooth: ClassVar[bool] = True
+
+    def value(self, z, t):
+        return np.maximum(0.0, 1.0 - t * z) ** 2
+
+    def slope(self, z, t):
+        return -2.0 * t * np.maximum(0.0, 1.0 - t * z)
+
+    def conjugate(self, u, t):
+        a = -t * u
+        return np.where(a >= 0.0, -a + 0.25 * a * a, np.inf)
+
+    def bounds(self, t, C):
+        return one_sided(t, np.where(C > 0, np.inf, 0.0))
+
+    def dual_form(self, t, C):
+        return DualForm(t, ridge_of(C), zeros_like(t), *self.bounds(t, C), self.total(C))

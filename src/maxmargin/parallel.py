@@ -1,0 +1,58 @@
+"""Threads that do not change the bits: a fixed partition, single-threaded BLAS inside, sums in a fixed order."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from threadpoolctl import ThreadpoolController
+
+
+def threads() -> int:
+    """How many threads to use: MAXMARGIN_THREADS if set, else the cores this process may run on."""
+    wanted = os.environ.get("MAXMARGIN_THREADS")
+    if wanted:
+        return max(1, int(wanted))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def blocks(n: int, size: int) -> list[tuple[int, int]]:
+    """Cut range(n) into consecutive blocks of the given size; the cuts never depend on the number of threads."""
+    return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def over_blocks(function: Callable[[int, int], object], n: int, size: int) -> None:
+    """Call function(start, stop) for every block, side by side; each call must write to its own place."""
+    pieces = blocks(n, size)
+    workers = min(threads(), len(pieces))
+    if workers <= 1:
+        for start, stop in pieces:
+            function(start, stop)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda piece: function(*piece), pieces))
+
+
+_lock = threading.Lock()
+_inside = 0
+_limits: list = []
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread, so that its sums have one order; several threads may be inside at once."""
+    global _inside
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _limits.append(ThreadpoolController().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limits.pop().restore_original_limits()

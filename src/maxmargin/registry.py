@@ -1,0 +1,56 @@
+"""One registry for losses, kernels and solvers: a new one is a new file in its folder.
+
+`register` is called by the file itself; the folder's files are imported the first time that somebody asks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from maxmargin.errors import InvalidInput
+
+Entry = TypeVar("Entry")
+
+
+class Registry(Generic[Entry]):
+    """Named entries of one kind, discovered from the modules of some packages."""
+
+    def __init__(self, kind: str, *packages: str) -> None:
+        self.kind = kind
+        self.packages = packages
+        self._entries: dict[str, Entry] = {}
+        self._discovered = False
+
+    def register(self, name: str, entry: Entry) -> None:
+        """Add an entry under its name; a name is taken once."""
+        if name in self._entries:
+            raise ValueError(f"the {self.kind} {name!r} is registered twice")
+        self._entries[name] = entry
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        self._discover()
+        return sorted(self._entries)
+
+    def __getitem__(self, name: str) -> Entry:
+        self._discover()
+        try:
+            return self._entries[name.replace("_", "-")]
+        except KeyError:
+            raise InvalidInput(
+                f"there is no {self.kind} {name!r}; there are: {', '.join(self.names())}"
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def _discover(self) -> None:
+        if self._discovered:
+            return
+        self._discovered = True
+        for package in self.packages:
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                importlib.import_module(f"{package}.{module.name}")

@@ -1,0 +1,191 @@
+"""What goes through the loop and what comes out: Iterate, Trace, Status, Result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.problem import Problem
+
+if TYPE_CHECKING:
+    from maxmargin.certificate import Certificate
+    from maxmargin.solvers.base import Solver
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """Where a solver stands; live views, the loop copies what it keeps. Either side may be missing.
+
+    w lives in the problem's space (d + 1 numbers for the linear kernel, n coefficients for any other).
+    """
+
+    #: The solver's own count: epochs, steps or iterations.
+    k: int = 0
+    w: np.ndarray | None = None
+    b: float | None = None
+    beta: np.ndarray | None = None
+    #: True where w is w(β) up to rounding, so that a look need not compute it.
+    linked: bool = True
+    #: Kβ as the solver keeps it, so that a look costs no pass over the data.
+    scores: np.ndarray | None = None
+    #: Multiply-adds since the last iterate: decides how often the loop can afford to look.
+    work: float = 0.0
+    #: The solver's own guess of the relative gap; it makes the loop look, and is never believed.
+    estimate: float | None = None
+    #: The same point on another problem that the solver is really working on (the penalty method).
+    related: tuple[str, Problem] | None = None
+
+    def kept(self) -> Iterate:
+        """A copy that does not change when the solver goes on."""
+        w = None if self.w is None else self.w.copy()
+        beta = None if self.beta is None else self.beta.copy()
+        return Iterate(self.k, w, self.b, beta, self.linked, related=self.related)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One moment of a run, for figures and animations: the hyperplane and the duals."""
+
+    iteration: int
+    seconds: float
+    w: np.ndarray
+    b: float
+    beta: np.ndarray
+
+
+COLUMNS = (
+    "iteration",
+    "seconds",
+    "primal",
+    "dual",
+    "gap",
+    "relative_gap",
+    "kkt_violation",
+    "accuracy",
+    "support",
+    "free",
+    "bound",
+)
+
+
+@dataclass(eq=False)
+class Trace:
+    """What the loop saw, one row a look; ``trace["gap"]`` is a column. The clock stood still while it looked."""
+
+    rows: list[tuple[float, ...]] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    #: Seconds that the solver ran, and that the loop spent on looking and certifying.
+    solver_seconds: float = 0.0
+    look_seconds: float = 0.0
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        return np.array([row[COLUMNS.index(column)] for row in self.rows], dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        return (dict(zip(COLUMNS, row, strict=True)) for row in self.rows)
+
+
+class Reason(Enum):
+    """Why a run ended."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "iteration budget used up"
+    MAX_TIME = "time budget used up"
+    INTERRUPTED = "interrupted"
+    CALLBACK = "stopped by a callback"
+    STALLED = "no further progress"
+    FINISHED = "the algorithm has ended"
+    INSEPARABLE = "not separable"
+
+
+@dataclass(frozen=True)
+class Status:
+    """Why the run ended, in words, and what to do next."""
+
+    reason: Reason
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.reason.value}: {self.text}"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A fit with its proof: the point, the certificate, the trace, and the problem they belong to."""
+
+    problem: Problem
+    solver: Solver
+    status: Status
+    #: The point that the certificate speaks of: w in the problem's space, the free bias, the dual point.
+    point: Iterate
+    certificate: Certificate
+    trace: Trace
+    #: Certificates of problems that the solver really worked on, by name (the penalty method).
+    related: dict[str, Certificate] = field(default_factory=dict)
+
+    @cached_property
+    def w(self) -> np.ndarray | None:
+        """The normal of the hyperplane; None where it has no coordinates (a kernel): see `coef`."""
+        return self._weights[: self.problem.X.shape[1]] if self.problem.linear else None
+
+    @cached_property
+    def coef(self) -> np.ndarray | None:
+        """The coefficients of w = Σ coef_i φ(x_i) for a kernel; β itself wherever the solver works on the dual."""
+        return None if self.problem.linear else self._weights
+
+    @cached_property
+    def b(self) -> float:
+        """The bias, of whichever mode."""
+        return self.problem.space.bias(self._weights) + (self.point.b or 0.0)
+
+    @property
+    def beta(self) -> np.ndarray:
+        """The signed dual point, β_i = y_i α_i for classification."""
+        assert self.point.beta is not None
+        return self.point.beta
+
+    @property
+    def support(self) -> np.ndarray:
+        """The indices of the support vectors, free and bound."""
+        return np.flatnonzero(self.certificate.kinds.support)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the recomputed relative gap is within the tolerance asked for."""
+        return self.status.reason is Reason.CONVERGED
+
+    @property
+    def iterations(self) -> int:
+        """The solver's own count at the point that was kept."""
+        return self.point.k
+
+    def decision_function(self, Z: Any) -> np.ndarray:
+        """⟨w, φ(z)⟩ + b for new rows."""
+        Z = self.problem.check_new(Z)
+        return self.problem.space.decision(Z, self._weights) + (self.point.b or 0.0)
+
+    def predict(self, Z: Any) -> np.ndarray:
+        """Labels (or values, for a regression) for new rows."""
+        return self.problem.labels(self.decision_function(Z))
+
+    def certify(self) -> Certificate:
+        """The certificate again, recomputed from β, w, b and the data."""
+        from maxmargin.certificate import certify
+
+        return certify(self.problem, self.point)
+
+    @property
+    def _weights(self) -> np.ndarray:
+        assert self.point.w is not None
+        return self.point.w
+
+    def __str__(self) -> str:
+        return f"{self.problem!r}\nby {self.solver}\n{self.certificate}\n{self.status}"

@@ -1,0 +1,121 @@
+"""Three row primitives hide the storage: ``row_dot``, ``row_axpy``, ``row_sqnorm`` on a dense array or a CSR.
+
+Inner loops are written once with these three and compile to the storage at hand. Data may be float32;
+every sum is float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numba import types
+from numba.extending import overload
+
+from maxmargin.compiled import FAST, compiled
+
+
+class CSR(NamedTuple):
+    """The three arrays of a compressed sparse row matrix, as compiled code sees it."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+
+
+def rows_of(X: Any) -> Any:
+    """The view of X that compiled code takes: the array itself, or its CSR arrays. Nothing is copied."""
+    return CSR(X.indptr, X.indices, X.data) if sp.issparse(X) else X
+
+
+def _dense_dot(X, i, w):
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += np.float64(X[i, j]) * w[j]
+    return total
+
+
+def _csr_dot(X, i, w):
+    total = 0.0
+    for p in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        total += np.float64(X.data[p]) * w[np.uint64(X.indices[p])]
+    return total
+
+
+def _dense_axpy(X, i, step, w):
+    for j in range(X.shape[1]):
+        w[j] += step * X[i, j]
+
+
+def _csr_axpy(X, i, step, w):
+    for p in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        w[np.uint64(X.indices[p])] += step * X.data[p]
+
+
+def _dense_sqnorm(X, i):
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += np.float64(X[i, j]) * np.float64(X[i, j])
+    return total
+
+
+def _csr_sqnorm(X, i):
+    total = 0.0
+    for p in range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])):
+        total += np.float64(X.data[p]) * np.float64(X.data[p])
+    return total
+
+
+def row_dot(X: Any, i: int, w: np.ndarray) -> float:
+    """⟨x_i, w⟩."""
+    return _csr_dot(X, i, w) if isinstance(X, CSR) else _dense_dot(X, i, w)
+
+
+def row_axpy(X: Any, i: int, step: float, w: np.ndarray) -> None:
+    """Add step·x_i to w."""
+    _csr_axpy(X, i, step, w) if isinstance(X, CSR) else _dense_axpy(X, i, step, w)
+
+
+def row_sqnorm(X: Any, i: int) -> float:
+    """‖x_i‖²."""
+    return _csr_sqnorm(X, i) if isinstance(X, CSR) else _dense_sqnorm(X, i)
+
+
+
+
+@overload(row_dot, jit_options={"fastmath": FAST})
+def _row_dot(X, i, w):
+    return _csr_dot if isinstance(X, types.BaseTuple) else _dense_dot
+
+
+@overload(row_axpy, jit_options={"fastmath": FAST})
+def _row_axpy(X, i, step, w):
+    return _csr_axpy if isinstance(X, types.BaseTuple) else _dense_axpy
+
+
+@overload(row_sqnorm, jit_options={"fastmath": FAST})
+def _row_sqnorm(X, i):
+    return _csr_sqnorm if isinstance(X, types.BaseTuple) else _dense_sqnorm
+
+
+@compiled
+def scores_of_rows(X, w, start, stop, out):
+    """out[i] = ⟨x_i, w⟩ for start ≤ i < stop."""
+    for i in range(start, stop):
+        out[i] = row_dot(X, i, w)
+
+
+@compiled
+def combine_rows(X, u, start, stop, out):
+    """out += Σ_i u_i x_i over start ≤ i < stop."""
+    for i in range(start, stop):
+        if u[i] != 0.0:
+            row_axpy(X, i, u[i], out)
+
+
+@compiled
+def sqnorms_of_rows(X, start, stop, out):
+    """out[i] = ‖x_i‖² for start ≤ i < stop."""
+    for i in range(start, stop):
+        out[i] = row_sqnorm(X, i)

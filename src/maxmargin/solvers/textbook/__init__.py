@@ -1,0 +1,1 @@
+"""The algorithms of the textbooks, each under its own name, numbered like their pseudocode."""

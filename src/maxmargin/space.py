@@ -1,0 +1,139 @@
+"""Where w lives: a vector for the linear kernel, coefficients of the samples for any other.
+
+Both spaces answer the same questions, in float64 and without copying X:
+
+    combine(u)  w = Σ u_i φ(x_i)          scores(w)  s_i = ⟨w, φ(x_i)⟩          sqnorm(w, s)  ‖w‖²
+
+With an augmented bias φ carries the constant s as one more feature (K → K + s²), and scores include it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.kernels import Gram, Kernel
+from maxmargin.kernels.base import slice_rows
+from maxmargin.kernels.gram import COLUMNS
+from maxmargin.parallel import blocks, over_blocks
+from maxmargin.rows import combine_rows, rows_of, scores_of_rows, sqnorms_of_rows
+
+#: w = Σ u_i x_i is summed in this many parts, whatever the number of threads: the bits stay the same.
+PARTS = 4
+
+
+class LinearSpace:
+    """w is a vector of d + 1 numbers; the last belongs to the constant feature s (0 where there is none)."""
+
+    def __init__(self, X: Any, constant: float) -> None:
+        self.X = X
+        self.rows = rows_of(X)
+        self.constant = constant
+        self.n, self.d = X.shape
+        self.size = self.d + 1
+        #: Multiply-adds of one pass over the data.
+        self.work = int(X.nnz) if sp.issparse(X) else self.n * self.d
+
+    def combine(self, u: np.ndarray) -> np.ndarray:
+        size = max(4096, -(-self.n // PARTS))
+        parts = np.zeros((len(blocks(self.n, size)), self.size))
+
+        def add(start: int, stop: int) -> None:
+            combine_rows(self.rows, u, start, stop, parts[start // size])
+
+        over_blocks(add, self.n, size)
+        w = parts.sum(axis=0)
+        w[-1] = self.constant * u.sum()
+        return w
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        s = np.empty(self.n)
+        over_blocks(lambda start, stop: scores_of_rows(self.rows, w, start, stop, s), self.n, 2**16)
+        s += self.constant * w[-1]
+        return s
+
+    def sqnorm(self, w: np.ndarray, scores: np.ndarray | None = None) -> float:
+        return float(w @ w)
+
+    def product(self, u: np.ndarray) -> np.ndarray:
+        """K u = X(Xᵀu), two passes over the data."""
+        return self.scores(self.combine(u))
+
+    def diag(self) -> np.ndarray:
+        """K_ii."""
+        q = np.empty(self.n)
+        over_blocks(lambda start, stop: sqnorms_of_rows(self.rows, start, stop, q), self.n, 2**16)
+        return q + self.constant**2
+
+    def bias(self, w: np.ndarray) -> float:
+        """The bias inside w."""
+        return self.constant * float(w[-1])
+
+    def decision(self, Z: Any, w: np.ndarray) -> np.ndarray:
+        """⟨w, φ(z)⟩ for new rows, the constant feature included."""
+        out = np.empty(Z.shape[0])
+        over_blocks(lambda start, stop: scores_of_rows(rows_of(Z), w, start, stop, out), Z.shape[0], 2**16)
+        return out + self.bias(w)
+
+
+class KernelSpace:
+    """w is Σ c_i φ(x_i), kept as its n coefficients c."""
+
+    def __init__(self, kernel: Kernel, X: Any, constant: float, cache_bytes: float) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.constant = constant
+        self.cache_bytes = cache_bytes
+        self.n = self.size = X.shape[0]
+        #: Multiply-adds of one product with K.
+        self.work = self.n * (int(X.nnz) if sp.issparse(X) else X.size)
+        self._gram: Gram | None = None
+
+    def gram(self) -> Gram:
+        """A new, empty cache of rows: what one run left behind must not change the bits of the next."""
+        return Gram(self.kernel, self.X, self.constant**2, self.cache_bytes)
+
+    def combine(self, u: np.ndarray) -> np.ndarray:
+        return u.copy()
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        return self._products().product(w)
+
+    def sqnorm(self, w: np.ndarray, scores: np.ndarray | None = None) -> float:
+        return float(w @ (self.scores(w) if scores is None else scores))
+
+    def product(self, u: np.ndarray) -> np.ndarray:
+        """K u, block by block."""
+        return self.scores(u)
+
+    def diag(self) -> np.ndarray:
+        """K_ii."""
+        return self._products().diag
+
+    def bias(self, w: np.ndarray) -> float:
+        """The bias inside w: s² Σ c_i."""
+        return self.constant**2 * float(w.sum())
+
+    def decision(self, Z: Any, w: np.ndarray) -> np.ndarray:
+        """⟨w, φ(z)⟩ for new rows, the constant feature included."""
+        support = np.flatnonzero(w)
+        out = np.full(Z.shape[0], self.bias(w))
+
+        def add(start: int, stop: int) -> None:
+            rows = slice_rows(Z, start, stop).astype(np.float64, copy=False)
+            for first in range(0, support.size, COLUMNS):
+                part = support[first : first + COLUMNS]
+                out[start:stop] += self.kernel.cross(rows, self.X, part) @ w[part]
+
+        over_blocks(add, Z.shape[0], 256)
+        return out
+
+    def _products(self) -> Gram:
+        if self._gram is None:
+            self._gram = self.gram()
+        return self._gram
+
+
+Space = LinearSpace | KernelSpace

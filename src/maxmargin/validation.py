@@ -1,0 +1,171 @@
+"""The border: data, targets and weights are checked here, once; the rest of the package trusts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import InvalidInput
+from maxmargin.parallel import blocks
+
+#: Beyond this a squared norm overflows float64.
+LARGEST = 1e150
+
+
+def check_rows(X: Any, name: str = "X") -> Any:
+    """X as a C-ordered float array or canonical CSR; float32 stays float32; what is right already is not copied."""
+    if sp.issparse(X):
+        X = _check_sparse(X, name)
+    else:
+        X = _check_dense(X, name)
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise InvalidInput(f"{name} has shape {X.shape}; at least one row and one column are needed")
+    _check_values(X, name)
+    return X
+
+
+def _check_dense(X: Any, name: str) -> np.ndarray:
+    try:
+        X = np.asarray(X)
+        if X.dtype not in (np.float32, np.float64):
+            if X.dtype.kind == "c":
+                raise InvalidInput(f"{name} is complex; only real features can be used")
+            X = X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(_not_a_number(X, name, error)) from None
+    if X.ndim != 2:
+        raise InvalidInput(f"{name} has {X.ndim} dimension(s); it must be a table of rows and columns")
+    return np.ascontiguousarray(X)
+
+
+def _not_a_number(X: Any, name: str, error: Exception) -> str:
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        for (row, column), value in np.ndenumerate(X):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return f"{name}[{row}, {column}] is {value!r}, not a number; encode or drop that column"
+    return f"{name} cannot be read as a table of numbers ({error})"
+
+
+def _check_sparse(X: Any, name: str) -> Any:
+    if X.ndim != 2:
+        raise InvalidInput(f"{name} has {X.ndim} dimension(s); it must be a table of rows and columns")
+    X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        if X.dtype.kind == "c":
+            raise InvalidInput(f"{name} is complex; only real features can be used")
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's matrix stays as it is
+        X.sum_duplicates()
+    return X
+
+
+def _check_values(X: Any, name: str) -> None:
+    """Refuse NaN, infinities and values whose squares overflow, naming row and column; a block at a time."""
+    values = X.data if sp.issparse(X) else X
+    size = max(1, 2**20 // max(1, values.shape[1] if values.ndim == 2 else 1))
+    for start, stop in blocks(len(values), size):
+        part = values[start:stop]
+        low, high = part.min(initial=0.0), part.max(initial=0.0)
+        if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= LARGEST:
+            continue
+        bad = np.argwhere(~(np.abs(part) <= LARGEST))[0]
+        if sp.issparse(X):
+            place = start + int(bad[0])
+            row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+        else:
+            row, column = start + int(bad[0]), int(bad[1])
+        value = X[row, column]
+        if np.isfinite(value):
+            raise InvalidInput(
+                f"{name}[{row}, {column}] is {value:g}; its square overflows: rescale the features below {LARGEST:g}"
+            )
+        raise InvalidInput(f"{name}[{row}, {column}] is {value}; fill in or drop that row, or scale the column first")
+
+
+def check_vector(v: Any, n: int, name: str) -> np.ndarray:
+    """A float64 vector of length n without NaN or infinities."""
+    try:
+        v = np.asarray(v, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be numbers") from None
+    if v.shape != (n,):
+        raise InvalidInput(f"{name} has shape {v.shape} but there are {n} rows; one value a row is needed")
+    if not np.isfinite(v).all():
+        row = int(np.flatnonzero(~np.isfinite(v))[0])
+        raise InvalidInput(f"{name}[{row}] is {v[row]}; fill in or drop that row")
+    return v
+
+
+def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two labels of any kind as −1/+1 (the smaller is −1), and the labels themselves."""
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one label a row is needed")
+    if y.dtype.kind == "f":
+        check_vector(y, n, "y")
+    try:
+        classes, code = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise InvalidInput("y mixes labels of different types; make them all text or all numbers") from None
+    if len(classes) == 1:
+        raise InvalidInput(f"y holds only the class {classes[0].item()!r}; a classifier needs two classes")
+    if len(classes) > 2:
+        shown = ", ".join(repr(label.item()) for label in classes[:4]) + (", ..." if len(classes) > 4 else "")
+        raise InvalidInput(
+            f"y holds {len(classes)} classes ({shown}); a Problem has two: select two or code one against the rest"
+        )
+    return np.where(code == 1, 1.0, -1.0), classes
+
+
+def check_weights(
+    C: float, n: int, sample_weight: Any, class_weight: Any, t: np.ndarray, classes: np.ndarray | None
+) -> np.ndarray:
+    """C_i = C · sample_weight_i · class_weight_i, float64; a weight of 0 leaves the row out."""
+    if not isinstance(C, (int, float, np.number)) or not C > 0:
+        raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
+    weights = np.ones(n)
+    if sample_weight is not None:
+        weights = check_vector(sample_weight, n, "sample_weight").copy()
+        if (weights < 0).any():
+            row = int(np.flatnonzero(weights < 0)[0])
+            raise InvalidInput(f"sample_weight[{row}] is {weights[row]}; weights must be ≥ 0")
+        if not weights.any():
+            raise InvalidInput("sample_weight is 0 for every row; nothing is left to train on")
+    if class_weight is not None:
+        if classes is None:
+            raise InvalidInput("class_weight is for classification; this loss has no classes")
+        weights *= _class_weights(class_weight, weights, t, classes)
+    if classes is not None:
+        for sign, label in ((-1.0, classes[0]), (1.0, classes[1])):
+            if not weights[t == sign].any():
+                raise InvalidInput(f"every row of the class {label.item()!r} has weight 0; a classifier needs two")
+    with np.errstate(invalid="ignore"):
+        return np.where(weights > 0, C * weights, 0.0)
+
+
+def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
+        # n / (2 · n_class), with rows of weight 0 not counted
+        present = weights > 0
+        counts = {sign: np.count_nonzero(present & (t == sign)) for sign in (-1.0, 1.0)}
+        by_sign = {sign: np.count_nonzero(present) / (2 * max(1, count)) for sign, count in counts.items()}
+    elif isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes]
+        if unknown:
+            raise InvalidInput(f"class_weight names {unknown[0]!r}, which is not among the labels in y")
+        by_sign = {sign: float(class_weight.get(classes[i].item(), 1.0)) for i, sign in enumerate((-1.0, 1.0))}
+        if not all(0 <= weight < np.inf for weight in by_sign.values()):
+            raise InvalidInput(f"class_weight is {class_weight}; weights must be finite and ≥ 0")
+    else:
+        raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
+    return np.where(t > 0, by_sign[1.0], by_sign[-1.0])
