@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin.certificate import Certificate, certify
     from maxmargin import kernels, losses, transforms
+    from maxmargin.certificate import Certificate, certify
     from maxmargin.problem import Problem
     from maxmargin.result import Iterate, Result, Status, Trace
     from maxmargin.solve import solve

@@ -94,7 +94,7 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """gap / max(|P|, |D|); 0 if both are 0."""
+        """Gap / max(|P|, |D|); 0 if both are 0."""
         scale = max(abs(self.primal), abs(self.dual))
         return 0.0 if scale == 0.0 else self.gap / scale if np.isfinite(self.gap) else np.inf
 
@@ -151,6 +151,8 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
     linked = iterate.linked and beta is not None
     if beta is not None and not problem.is_feasible(beta):
         beta = problem.feasible(beta)
+        if not problem.total and not problem.hard:
+            beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
         scores = None
         w = None if linked else w
     if w is None or (fresh and linked):
@@ -191,7 +193,16 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         precision=_precision(problem, fresh),
         positive=False if dual_sqnorm < -1e-9 * float(np.abs(beta).sum()) ** 2 else problem.kernel.positive,
     )
-    point = Iterate(iterate.k, w, b if problem.bias == "free" else None, beta, linked, related=iterate.related)
+    point = Iterate(
+        k=iterate.k,
+        w=w,
+        b=b if problem.bias == "free" else None,
+        beta=beta,
+        linked=linked,
+        coef=iterate.coef,
+        related=iterate.related,
+        answer=iterate.answer,
+    )
     return Examined(point, certificate, _accuracy(problem, scores + b))
 
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from numba import njit
 from numba.core import event
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Sums may be reordered and fused (vectorised); infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -21,7 +19,7 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 logger = logging.getLogger("maxmargin")
 
 
-def compiled(function: Function) -> Function:
+def compiled(function: Callable[..., Any]) -> Any:
     """Compile an inner loop with Numba, once per machine and signature."""
     return njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")(function)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -174,6 +175,13 @@ class Problem:
         weight = f"C={C[0]:g}" if C.size == 1 else f"C={C[0]:g}..{C[-1]:g}"
         return f"Problem(n={self.n}, d={self.X.shape[1]}, {self.loss}, {self.kernel}, bias={self.bias!r}, {weight})"
 
+    def with_augmented_bias(self, scale: float) -> Problem:
+        """The same problem with an augmented bias of the given scale; the data is shared, not copied."""
+        other = object.__new__(Problem)
+        fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
+        vars(other).update(fields, bias="augmented", bias_scale=float(scale))
+        return other
+
     # The two objectives
 
     def loss_sum(self, z: np.ndarray) -> float:
@@ -255,6 +263,24 @@ class Problem:
             high, reach = high + 2 * reach, 2 * reach
         return float(brentq(slope, low, high, xtol=1e-14 * max(1.0, abs(low), abs(high)), maxiter=500))
 
+    def pulls(self, scores: np.ndarray) -> np.ndarray:
+        """U = −C ℓ'(z) at the best bias; with a free bias the samples at a kink share so that Σu = total."""
+        b = self.best_bias(scores)
+        z = scores + b
+        u = -self.C * self.loss.slope(z, self.target)
+        if self.total is None:
+            return u
+        lower, upper = self.bounds
+        rest = self.total - float(u.sum())
+        if self.loss.smooth:
+            return self.feasible(u) if rest else u
+        for kink in self.loss.kinks(self.target):
+            for i in np.flatnonzero(np.abs(z - kink) <= 1e-9 * (1.0 + np.abs(z))):
+                moved = min(max(u[i] + rest, lower[i]), upper[i])
+                rest -= moved - u[i]
+                u[i] = moved
+        return self.feasible(u) if abs(rest) > 1e-12 * float(np.abs(u).sum()) else u
+
     def feasible(self, beta: np.ndarray) -> np.ndarray:
         """The nearest point of the dual's feasible set."""
         return project(beta, *self.bounds, self.total)
@@ -278,9 +304,9 @@ class Problem:
             lighter = min(positive, negative)
             beta = np.where(beta > 0, beta * (lighter / positive if positive else 0.0), beta)
             beta = np.where(beta < 0, beta * (lighter / negative if negative else 0.0), beta)
-        return beta * self._best_multiple(beta)
+        return beta * self.best_multiple(beta)
 
-    def _best_multiple(self, beta: np.ndarray) -> float:
+    def best_multiple(self, beta: np.ndarray) -> float:
         """The maximiser of θ ↦ D(θβ) on [0, 1]."""
         curvature = self.space.sqnorm(self.space.combine(beta))
         if self.form is not None:

@@ -2,15 +2,16 @@
 
     argmin_β ½‖β − v‖² + Σ shrink_i |β_i|   s.t. lower ≤ β ≤ upper [, Σβ = total]
 
-is β = clip(soft(v − μ, shrink)) with one scalar μ, at which the sum, a decreasing piecewise linear function, meets
-the total. It is linear between neighbouring breakpoints, so bisection over the sorted breakpoints and one
-interpolation give μ exactly.
+is β = clip(soft(v − μ, shrink)) with one scalar μ, at which the sum, a decreasing piecewise linear function of μ,
+meets the total. Newton's method on a piecewise linear function is exact once it has found the right piece; a bracket
+keeps it from running away, and bisection takes over where a step would leave the bracket.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.compiled import compiled
 from maxmargin.errors import InvalidInput
 
 
@@ -22,64 +23,100 @@ def project(
     shrink: np.ndarray | None = None,
 ) -> np.ndarray:
     """The point of the feasible set nearest to v (after soft thresholding by `shrink`)."""
+    if shrink is None:
+        shrink = np.zeros(len(v))
+    beta = np.empty(len(v))
     if total is None:
-        return _at(v, lower, upper, shrink)
-    mu = _multiplier(v, lower, upper, total, shrink)
-    beta = _at(v - mu, lower, upper, shrink)
+        _clip(v, 0.0, lower, upper, shrink, beta)
+        return beta
+    if not lower.sum() <= total <= upper.sum():
+        raise InvalidInput(f"no point within the bounds has the sum {total:g}")
+    _clip(v, _multiplier(v, lower, upper, total, shrink), lower, upper, shrink, beta)
     _settle(beta, lower, upper, total)
     return beta
 
 
-def _at(v: np.ndarray, lower: np.ndarray, upper: np.ndarray, shrink: np.ndarray | None) -> np.ndarray:
-    if shrink is not None:
-        v = np.sign(v) * np.maximum(np.abs(v) - shrink, 0.0)
-    return np.minimum(np.maximum(v, lower), upper)
-
-
-def _multiplier(
-    v: np.ndarray, lower: np.ndarray, upper: np.ndarray, total: float, shrink: np.ndarray | None
-) -> float:
-    def excess(mu: float) -> float:
-        return float(_at(v - mu, lower, upper, shrink).sum()) - total
-
-    if shrink is None:
-        breakpoints = [v - upper, v - lower]
+@compiled
+def _at(value, lower, upper, shrink):
+    """One coordinate: shrink, then clip."""
+    if value > shrink:
+        value -= shrink
+    elif value < -shrink:
+        value += shrink
     else:
-        breakpoints = [v - upper - shrink, v - shrink, v + shrink, v - lower + shrink]
-    points = np.concatenate(breakpoints)
-    points = np.unique(points[np.isfinite(points)])
-    if points.size == 0:  # no bounds at all: β = v − μ
-        return float(v.sum() - total) / len(v)
-    # Invariant: excess(points[low]) ≥ 0 > excess(points[high]).
-    low, high = -1, points.size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if excess(points[middle]) >= 0.0:
-            low = middle
+        value = 0.0
+    return min(max(value, lower), upper)
+
+
+@compiled
+def _clip(v, mu, lower, upper, shrink, out):
+    for i in range(len(v)):
+        out[i] = _at(v[i] - mu, lower[i], upper[i], shrink[i])
+
+
+@compiled
+def _excess(v, mu, lower, upper, shrink, total):
+    """The sum at μ less the total, and how many coordinates move with μ."""
+    excess, moving = -total, 0
+    for i in range(len(v)):
+        x = v[i] - mu
+        value = _at(x, lower[i], upper[i], shrink[i])
+        excess += value
+        if lower[i] < value < upper[i] and abs(x) > shrink[i]:
+            moving += 1
+    return excess, moving
+
+
+@compiled
+def _multiplier(v, lower, upper, total, shrink):
+    # A bracket: doubling steps away from 0 until the excess changes its sign.
+    low, high, reach = 0.0, 0.0, 0.0
+    for i in range(len(v)):
+        reach = max(reach, abs(v[i]) + shrink[i])
+    reach = max(reach / 4.0, abs(total) / len(v), 1e-300)
+    while _excess(v, low, lower, upper, shrink, total)[0] < 0.0:
+        low -= reach
+        reach *= 2.0
+    while _excess(v, high, lower, upper, shrink, total)[0] > 0.0:
+        high += reach
+        reach *= 2.0
+    mu = low
+    for _ in range(2000):
+        excess, moving = _excess(v, mu, lower, upper, shrink, total)
+        if excess == 0.0:
+            return mu
+        if excess > 0.0:
+            low = mu
         else:
-            high = middle
-    if low < 0:  # to the left only the coordinates without upper bound move
-        return points[0] + excess(points[0]) / _count(np.isinf(upper), total)
-    if high == points.size:  # to the right only the coordinates without lower bound move
-        if excess(points[-1]) == 0.0:
-            return float(points[-1])
-        return points[-1] + excess(points[-1]) / _count(np.isinf(lower), total)
-    at_low, at_high = excess(points[low]), excess(points[high])
-    return float(points[low] + (points[high] - points[low]) * (at_low / (at_low - at_high)))
+            high = mu
+        following = mu + excess / moving if moving > 0 else low
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if following == mu or following == low or following == high:
+            return mu
+        mu = following
+    return mu
 
 
-def _count(unbounded: np.ndarray, total: float) -> int:
-    count = int(np.count_nonzero(unbounded))
-    if count == 0:
-        raise InvalidInput(f"no point within the bounds has the sum {total:g}")
-    return count
-
-
-def _settle(beta: np.ndarray, lower: np.ndarray, upper: np.ndarray, total: float) -> None:
-    """Put what rounding left of the sum on the coordinate with the most room."""
-    rest = total - float(beta.sum())
-    if rest == 0.0:
-        return
-    room = np.minimum(upper - beta, beta - lower)
-    i = int(np.argmax(room))
-    beta[i] = min(max(beta[i] + rest, lower[i]), upper[i])
+@compiled
+def _settle(beta, lower, upper, total):
+    """Put what rounding left of the sum on the coordinates with the most room."""
+    for _ in range(8):
+        rest = total
+        for i in range(len(beta)):
+            rest -= beta[i]
+        if rest == 0.0:
+            return
+        best, most = -1, 0.0
+        for i in range(len(beta)):
+            room = upper[i] - beta[i] if rest > 0.0 else beta[i] - lower[i]
+            if lower[i] < beta[i] < upper[i] and room > most:
+                best, most = i, room
+        if best < 0:
+            for i in range(len(beta)):
+                room = upper[i] - beta[i] if rest > 0.0 else beta[i] - lower[i]
+                if room > most:
+                    best, most = i, room
+        if best < 0:
+            return
+        beta[best] = min(max(beta[best] + rest, lower[best]), upper[best])

@@ -40,9 +40,7 @@ class Registry(Generic[Entry]):
         try:
             return self._entries[name.replace("_", "-")]
         except KeyError:
-            raise InvalidInput(
-                f"there is no {self.kind} {name!r}; there are: {', '.join(self.names())}"
-            ) from None
+            raise InvalidInput(f"there is no {self.kind} {name!r}; there are: {', '.join(self.names())}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())

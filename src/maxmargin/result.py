@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -37,14 +37,29 @@ class Iterate:
     work: float = 0.0
     #: The solver's own guess of the relative gap; it makes the loop look, and is never believed.
     estimate: float | None = None
-    #: The same point on another problem that the solver is really working on (the penalty method).
-    related: tuple[str, Problem] | None = None
+    #: The coefficients of w = Σ coef_i φ(x_i), where they are neither β nor w itself (the perceptron's counts).
+    coef: np.ndarray | None = None
+    #: The problem that the solver is really working on, and its point there (the penalty method).
+    related: Related | None = None
+    #: The solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
+    answer: bool = False
 
     def kept(self) -> Iterate:
         """A copy that does not change when the solver goes on."""
-        w = None if self.w is None else self.w.copy()
-        beta = None if self.beta is None else self.beta.copy()
-        return Iterate(self.k, w, self.b, beta, self.linked, related=self.related)
+
+        def copy(a: np.ndarray | None) -> np.ndarray | None:
+            return None if a is None else a.copy()
+
+        return replace(self, w=copy(self.w), beta=copy(self.beta), scores=None, coef=copy(self.coef))
+
+
+@dataclass(frozen=True, eq=False)
+class Related:
+    """Another problem and a point of its dual, to be certified beside the one that was asked for."""
+
+    name: str
+    problem: Problem
+    beta: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +153,12 @@ class Result:
 
     @cached_property
     def coef(self) -> np.ndarray | None:
-        """The coefficients of w = Σ coef_i φ(x_i) for a kernel; β itself wherever the solver works on the dual."""
-        return None if self.problem.linear else self._weights
+        """The coefficients of w = Σ coef_i φ(x_i), β itself wherever the solver works on the dual; None if unknown."""
+        if self.point.coef is not None:
+            return self.point.coef
+        if not self.problem.linear:
+            return self._weights
+        return self.point.beta if self.point.linked else None
 
     @cached_property
     def b(self) -> float:

@@ -82,8 +82,6 @@ def row_sqnorm(X: Any, i: int) -> float:
     return _csr_sqnorm(X, i) if isinstance(X, CSR) else _dense_sqnorm(X, i)
 
 
-
-
 @overload(row_dot, jit_options={"fastmath": FAST})
 def _row_dot(X, i, w):
     return _csr_dot if isinstance(X, types.BaseTuple) else _dense_dot
@@ -108,7 +106,7 @@ def scores_of_rows(X, w, start, stop, out):
 
 @compiled
 def combine_rows(X, u, start, stop, out):
-    """out += Σ_i u_i x_i over start ≤ i < stop."""
+    """Out += Σ_i u_i x_i over start ≤ i < stop."""
     for i in range(start, stop):
         if u[i] != 0.0:
             row_axpy(X, i, u[i], out)

@@ -5,7 +5,8 @@ Classes are separable by a hyperplane exactly when their convex hulls do not mee
 none separates. (Without a free bias the hyperplane passes through the origin of the space; then Σα = 1 over all
 samples, and the margin is at most r.)
 
-    1. Take the samples with the largest |β|: a dual ascent that diverges piles its weight on such a point.
+    1. Take the samples of each class with the largest |β|: a dual ascent that diverges piles its weight on such a
+       point.
     2. Solve the non-negative least squares problem  Σ α_i y_i φ(x_i) = 0, Σ_{+}α = Σ_{−}α = 1  over them.
     3. Make the sums exact and measure r.
 
@@ -48,8 +49,9 @@ def prove_inseparable(problem: Problem, beta: np.ndarray, near: float = 1e-7) ->
     used = problem.C > 0
     y = problem.target
     # 1.
-    weight = np.where(used, np.abs(beta), -1.0)
-    chosen = np.argsort(-weight, kind="stable")[: min(MOST, int(used.sum()))]
+    strongest = np.argsort(-np.abs(beta), kind="stable")
+    sides = [strongest[used[strongest] & (y[strongest] == sign)][: MOST // 2] for sign in (1.0, -1.0)]
+    chosen = np.concatenate(sides)
     features = _features(problem, chosen)
     radius = float(np.sqrt(np.einsum("ij,ij->i", features, features).max()))
     radius = radius or 1.0

@@ -159,7 +159,7 @@ class _Run:
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
             if iterate is not None and iterate.beta is not None:  # live views: only β can be trusted now
-                iterate, looked = Iterate(iterate.k, beta=iterate.beta, related=iterate.related), False
+                iterate, looked = replace(iterate, w=None, scores=None, linked=True), False
             elif iterate is None:
                 raise
         # 5.
@@ -217,7 +217,9 @@ class _Run:
                 return Reason.CONVERGED
             self.confirm_at /= 2  # the running sums have drifted: ask for more before trying again
         if self.problem.hard and np.isinf(certificate.primal) and self._power_of_two_looks():
-            self.proof = prove_inseparable(self.problem, self.best.point().beta)
+            beta = self.best.point().beta
+            assert beta is not None
+            self.proof = prove_inseparable(self.problem, beta)
             if self.proof is not None:
                 return Reason.INSEPARABLE
         return Reason.STALLED if self._stalled() else None
@@ -270,8 +272,8 @@ class _Run:
             reason = Reason.CONVERGED
         related = {}
         if final.point.related is not None:
-            name, problem = final.point.related
-            related[name] = certify(problem, Iterate(beta=self.best.raw_beta))
+            other = final.point.related
+            related[other.name] = certify(other.problem, Iterate(beta=other.beta))
         self.trace.look_seconds += perf_counter() - tick
         status = Status(reason, self._text(reason, certificate))
         return Result(self.problem, self.solver, status, final.point, certificate, self.trace, related)
@@ -285,40 +287,49 @@ class _Run:
             return f"{self.proof}; use a finite C"
         if reason in (Reason.INTERRUPTED, Reason.CALLBACK):
             return f"{gap} at the best point so far; go on from it with start=result"
+        if reason is Reason.FINISHED:
+            return f"{gap}, asked for {self.tol:g}; for a smaller gap use another solver, such as 'auto'"
         return f"{gap}, asked for {self.tol:g}; {advice(self.problem, certificate, self.tol)}"
 
 
 class _Best:
-    """The best pair so far: a linked pair by its gap; otherwise the best primal and the best dual point, each kept."""
+    """The best pair so far: a linked one by its gap; an unlinked one from the best primal and the best dual point."""
 
     def __init__(self) -> None:
         self.linked: Examined | None = None
-        self.raw_beta: np.ndarray | None = None
         self.primal: Examined | None = None
         self.dual: Examined | None = None
 
     def update(self, seen: Examined) -> Certificate:
-        """Take note of a look, and say what is proved by the best seen."""
+        """Take note of a look, and say what is proved now."""
+        if seen.point.answer:
+            self.linked = self.primal = self.dual = None
         if seen.point.linked:
-            if self.linked is None or _key(seen) < _key(self.linked):
+            if self.linked is None or _key(seen.certificate) < _key(self.linked.certificate):
                 self.linked = replace(seen, point=seen.point.kept())
             return seen.certificate
         if self.primal is None or seen.certificate.primal < self.primal.certificate.primal:
             self.primal = replace(seen, point=seen.point.kept())
         if self.dual is None or seen.certificate.dual > self.dual.certificate.dual:
             self.dual = replace(seen, point=seen.point.kept())
+        return self._unlinked()
+
+    def _unlinked(self) -> Certificate:
+        assert self.primal is not None and self.dual is not None
         return replace(self.primal.certificate, dual=self.dual.certificate.dual)
 
     def point(self) -> Iterate:
-        """The best pair, as an iterate to certify."""
-        if self.linked is not None:
-            return Iterate(self.linked.point.k, beta=self.linked.point.beta, related=self.linked.point.related)
+        """The best pair, as an iterate to certify afresh."""
+        if self.linked is not None and (self.primal is None or _key(self.linked.certificate) <= _key(self._unlinked())):
+            return replace(self.linked.point, w=None, b=None)
         assert self.primal is not None and self.dual is not None
-        return replace(self.primal.point, beta=self.dual.point.beta, k=max(self.primal.point.k, self.dual.point.k))
+        k = max(self.primal.point.k, self.dual.point.k)
+        return replace(self.primal.point, beta=self.dual.point.beta, k=k)
 
 
-def _key(seen: Examined) -> tuple[float, float]:
-    return seen.certificate.relative_gap, -seen.certificate.dual
+def _key(certificate: Certificate) -> tuple[float, float]:
+    """Smaller is better: the gap, and where there is none yet, the dual."""
+    return certificate.relative_gap, -certificate.dual
 
 
 def _start(problem: Problem, start: Any) -> Iterate:
@@ -334,7 +345,9 @@ def _start(problem: Problem, start: Any) -> Iterate:
         w, b = start
         w = np.asarray(w, dtype=np.float64)
         if not problem.linear or w.shape != (problem.X.shape[1],):
-            raise InvalidInput(f"start w has shape {w.shape}; a linear problem with {problem.X.shape[1]} features is needed")
+            raise InvalidInput(
+                f"start w has shape {w.shape}; a linear problem with {problem.X.shape[1]} features is needed"
+            )
         constant = problem.space.constant
         inside = float(b) / constant if constant else 0.0
         return Iterate(w=np.append(w, inside), b=float(b) if problem.bias == "free" else None)

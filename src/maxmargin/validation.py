@@ -157,8 +157,8 @@ def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classe
             raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
         # n / (2 · n_class), with rows of weight 0 not counted
         present = weights > 0
-        counts = {sign: np.count_nonzero(present & (t == sign)) for sign in (-1.0, 1.0)}
-        by_sign = {sign: np.count_nonzero(present) / (2 * max(1, count)) for sign, count in counts.items()}
+        counts = {sign: int(np.count_nonzero(present & (t == sign))) for sign in (-1.0, 1.0)}
+        by_sign = {sign: int(np.count_nonzero(present)) / (2 * max(1, count)) for sign, count in counts.items()}
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes]
         if unknown:

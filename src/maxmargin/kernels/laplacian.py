@@ -27,7 +27,7 @@ class Laplacian(Kernel):
 
     def block(self, A, B, a2=None, b2=None):
         distance = _city_block(A, B)
-        distance *= -self.gamma
+        distance *= -float(self.gamma)
         K = np.exp(distance, out=distance)
         return K.astype(np.float32) if A.dtype == B.dtype == np.float32 else K
 

@@ -44,12 +44,17 @@ class Loss(ABC):
 
     name: ClassVar[str]
     task: ClassVar[Task]
-    #: True where the slope is continuous.
-    smooth: ClassVar[bool]
+    #: The largest ℓ''; infinite where the slope jumps.
+    curvature: ClassVar[float]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         registry.register(cls.name, cls)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the slope is continuous."""
+        return self.curvature < np.inf
 
     @abstractmethod
     def value(self, z: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ class EpsilonInsensitive(Loss):
 
     name: ClassVar[str] = "epsilon-insensitive"
     task: ClassVar[Task] = "regression"
-    smooth: ClassVar[bool] = False
+    curvature: ClassVar[float] = np.inf
 
     epsilon: float = 0.1
 
@@ -37,8 +37,9 @@ class EpsilonInsensitive(Loss):
         return -C, +C
 
     def dual_form(self, t, C):
+        lower, upper = self.bounds(t, C)
         tube = np.full(len(t), self.epsilon)
-        return DualForm(t, zeros_like(t), tube, *self.bounds(t, C), self.total(C))
+        return DualForm(t, zeros_like(t), tube, lower, upper, self.total(C))
 
     def kinks(self, t):
         return [t - self.epsilon, t + self.epsilon]

@@ -16,7 +16,7 @@ class Hinge(Loss):
 
     name: ClassVar[str] = "hinge"
     task: ClassVar[Task] = "classification"
-    smooth: ClassVar[bool] = False
+    curvature: ClassVar[float] = np.inf
 
     def value(self, z, t):
         return np.maximum(0.0, 1.0 - t * z)
@@ -32,7 +32,8 @@ class Hinge(Loss):
         return one_sided(t, C)
 
     def dual_form(self, t, C):
-        return DualForm(t, zeros_like(t), zeros_like(t), *self.bounds(t, C), self.total(C))
+        lower, upper = self.bounds(t, C)
+        return DualForm(t, zeros_like(t), zeros_like(t), lower, upper, self.total(C))
 
     def kinks(self, t):
         return [t]

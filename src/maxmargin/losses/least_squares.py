@@ -16,7 +16,7 @@ class LeastSquares(Loss):
 
     name: ClassVar[str] = "least-squares"
     task: ClassVar[Task] = "regression"
-    smooth: ClassVar[bool] = True
+    curvature: ClassVar[float] = 2.0
 
     def value(self, z, t):
         return (t - z) ** 2
@@ -32,4 +32,5 @@ class LeastSquares(Loss):
         return -reach, reach
 
     def dual_form(self, t, C):
-        return DualForm(t, ridge_of(C), zeros_like(t), *self.bounds(t, C), self.total(C))
+        lower, upper = self.bounds(t, C)
+        return DualForm(t, ridge_of(C), zeros_like(t), lower, upper, self.total(C))

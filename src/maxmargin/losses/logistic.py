@@ -17,7 +17,7 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     task: ClassVar[Task] = "classification"
-    smooth: ClassVar[bool] = True
+    curvature: ClassVar[float] = 0.25
 
     def value(self, z, t):
         return np.logaddexp(0.0, -t * z)

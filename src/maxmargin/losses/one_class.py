@@ -21,7 +21,7 @@ class OneClass(Loss):
 
     name: ClassVar[str] = "one-class"
     task: ClassVar[Task] = "novelty"
-    smooth: ClassVar[bool] = False
+    curvature: ClassVar[float] = np.inf
 
     nu: float = 0.5
 
@@ -42,7 +42,8 @@ class OneClass(Loss):
         return np.zeros(len(C)), +C
 
     def dual_form(self, t, C):
-        return DualForm(zeros_like(t), zeros_like(t), zeros_like(t), *self.bounds(t, C), self.total(C))
+        lower, upper = self.bounds(t, C)
+        return DualForm(zeros_like(t), zeros_like(t), zeros_like(t), lower, upper, self.total(C))
 
     def kinks(self, t):
         return [zeros_like(t)]

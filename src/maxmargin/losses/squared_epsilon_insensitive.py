@@ -17,7 +17,7 @@ class SquaredEpsilonInsensitive(Loss):
 
     name: ClassVar[str] = "squared-epsilon-insensitive"
     task: ClassVar[Task] = "regression"
-    smooth: ClassVar[bool] = True
+    curvature: ClassVar[float] = 2.0
 
     epsilon: float = 0.1
 
@@ -38,5 +38,6 @@ class SquaredEpsilonInsensitive(Loss):
         return -reach, reach
 
     def dual_form(self, t, C):
+        lower, upper = self.bounds(t, C)
         tube = np.full(len(t), self.epsilon)
-        return DualForm(t, ridge_of(C), tube, *self.bounds(t, C), self.total(C))
+        return DualForm(t, ridge_of(C), tube, lower, upper, self.total(C))

@@ -16,7 +16,7 @@ class SquaredHinge(Loss):
 
     name: ClassVar[str] = "squared-hinge"
     task: ClassVar[Task] = "classification"
-    smooth: ClassVar[bool] = True
+    curvature: ClassVar[float] = 2.0
 
     def value(self, z, t):
         return np.maximum(0.0, 1.0 - t * z) ** 2
@@ -32,4 +32,5 @@ class SquaredHinge(Loss):
         return one_sided(t, np.where(C > 0, np.inf, 0.0))
 
     def dual_form(self, t, C):
-        return DualForm(t, ridge_of(C), zeros_like(t), *self.bounds(t, C), self.total(C))
+        lower, upper = self.bounds(t, C)
+        return DualForm(t, ridge_of(C), zeros_like(t), lower, upper, self.total(C))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
-from maxmargin.solvers.base import Solver, registry
+from maxmargin.solvers.base import Solver, registry, reliable
 
-__all__ = ["Solver", "choose", "solver", "solvers"]
+__all__ = ["Solver", "solver", "solvers"]
 
 
 def solvers() -> list[str]:
@@ -15,16 +15,9 @@ def solvers() -> list[str]:
 
 
 def solver(which: str | Solver, problem: Problem) -> Solver:
-    """A solver by name ("auto": see `choose`), or the solver itself."""
+    """A solver by name ("auto" is the one that does for this problem), or the solver itself."""
     if isinstance(which, Solver):
         return which
     if not isinstance(which, str):
         raise InvalidInput(f"solver is {which!r}; it must be a name or a Solver")
-    return registry[choose(problem) if which == "auto" else which]
-
-
-def choose(problem: Problem) -> str:
-    """The name of the solver that "auto" means for this problem."""
-    if problem.form is None:
-        return "subgradient"
-    return "smo" if problem.bias == "free" else "coordinate-ascent"
+    return registry[reliable(problem) if which == "auto" else which]

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.rows import row_axpy, row_dot
@@ -35,6 +35,8 @@ from maxmargin.solvers.base import (
 )
 from maxmargin.space import KernelSpace, LinearSpace
 
+Order = Literal["shuffled", "cyclic", "sampled"]
+
 
 @dataclass(frozen=True)
 class CoordinateAscent(Solver):
@@ -43,65 +45,66 @@ class CoordinateAscent(Solver):
     name: ClassVar[str] = "coordinate-ascent"
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Shalev-Shwartz & Zhang, JMLR 2013"
 
-    order: Literal["shuffled", "cyclic", "sampled"] = "shuffled"
+    order: Order = "shuffled"
 
     def accepts(self, problem: Problem) -> str | None:
-        return (
-            refuse_bias(problem, "none", "augmented", instead="smo")
-            or refuse_without_form(problem)
-            or refuse_indefinite(problem)
-        )
+        return refuse_bias(problem, "none", "augmented") or refuse_without_form(problem) or refuse_indefinite(problem)
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        beta = start_beta(problem, start)  # 1.
-        form = problem.form
-        assert form is not None
-        if isinstance(problem.space, LinearSpace):
-            return self._linear(problem.space, form, beta, rng)
-        return self._kernel(problem.space, form, beta, rng)
+        assert problem.form is not None
+        return epochs(problem, start, problem.space.diag() + problem.form.ridge, self.order, rng)
 
-    def _order(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """The coordinates of one epoch (2.)."""
-        if self.order == "cyclic":
-            return np.arange(n, dtype=np.uint32)
-        if self.order == "sampled":
-            return rng.integers(0, n, n, dtype=np.uint32)
-        order = np.arange(n, dtype=np.uint32)
-        rng.shuffle(order)
-        return order
 
-    def _linear(
-        self, space: LinearSpace, form: DualForm, beta: np.ndarray, rng: np.random.Generator
-    ) -> Iterator[Iterate]:
-        w = space.combine(beta)
-        q = space.diag() + form.ridge
-        arrays = (form.target, form.ridge, form.tube, form.lower, form.upper, q)
-        k = 0
-        while True:
-            k += 1
-            gap, loss = _epoch_of_rows(space.rows, self._order(space.n, rng), *arrays, beta, w, space.constant)
-            primal = 0.5 * space.sqnorm(w) + loss
-            estimate = gap / primal if 0 < primal < np.inf else None
-            yield Iterate(k, w=w, beta=beta, work=3 * space.work, estimate=estimate)
+def epochs(
+    problem: Problem, start: Iterate, q: np.ndarray, order: Order, rng: np.random.Generator
+) -> Iterator[Iterate]:
+    """Epochs of clipped steps g/q on one coordinate at a time; q = K_ii + ridge_i makes them exact."""
+    beta = start_beta(problem, start)  # 1.
+    form = problem.form
+    assert form is not None
+    arrays = (form.target, form.ridge, form.tube, form.lower, form.upper, q, beta)
+    if isinstance(problem.space, LinearSpace):
+        return _epochs_of_rows(problem.space, arrays, order, rng)
+    return _epochs_of_gram(problem.space, arrays, order, rng)
 
-    def _kernel(
-        self, space: KernelSpace, form: DualForm, beta: np.ndarray, rng: np.random.Generator
-    ) -> Iterator[Iterate]:
-        gram = space.gram()
-        scores = gram.product(beta)
-        q = gram.diag + form.ridge
-        arrays = (form.target, form.ridge, form.tube, form.lower, form.upper, q)
-        k = 0
-        while True:
-            k += 1
-            order = self._order(space.n, rng)
-            place, missing = 0, gram.fetched
-            while place < space.n:
-                place = _epoch_of_gram(gram.cache, gram.slot, gram.stamp, k, order, place, *arrays, beta, scores)
-                if place < space.n:  # its row is not in the cache
-                    gram.fetch(order[place : place + 1], k)
-            work = space.n * (space.n + (gram.fetched - missing) * space.work / space.n**2)
-            yield Iterate(k, beta=beta, scores=scores, work=work)
+
+def _epochs_of_rows(
+    space: LinearSpace, arrays: tuple[np.ndarray, ...], order: Order, rng: np.random.Generator
+) -> Iterator[Iterate]:
+    beta = arrays[-1]
+    w = space.combine(beta)
+    for k in count(1):
+        gap, loss = _epoch_of_rows(space.rows, _order(order, space.n, rng), *arrays, w, space.constant)
+        primal = 0.5 * space.sqnorm(w) + loss
+        estimate = gap / primal if 0 < primal < np.inf else None
+        yield Iterate(k, w=w, beta=beta, work=3.0 * space.work, estimate=estimate)
+
+
+def _epochs_of_gram(
+    space: KernelSpace, arrays: tuple[np.ndarray, ...], order: Order, rng: np.random.Generator
+) -> Iterator[Iterate]:
+    beta = arrays[-1]
+    gram = space.gram()
+    scores = gram.product(beta)
+    for k in count(1):
+        turn = _order(order, space.n, rng)
+        place, fetched = 0, gram.fetched
+        while place < space.n:
+            place = _epoch_of_gram(gram.cache, gram.slot, gram.stamp, k, turn, place, *arrays, scores)
+            if place < space.n:  # its row is not in the cache
+                gram.fetch(turn[place : place + 1], k)
+        work = space.n**2 + (gram.fetched - fetched) * space.work / space.n
+        yield Iterate(k, beta=beta, scores=scores, work=work)
+
+
+def _order(order: Order, n: int, rng: np.random.Generator) -> np.ndarray:
+    """The coordinates of one epoch (2.)."""
+    if order == "sampled":
+        return rng.integers(0, n, n, dtype=np.uint32)
+    turn = np.arange(n, dtype=np.uint32)
+    if order == "shuffled":
+        rng.shuffle(turn)
+    return turn
 
 
 @compiled
@@ -128,14 +131,19 @@ def maximiser(slope, q, beta, tube, lower, upper):
 
 
 @compiled
+def pull(residual, ridge, tube, lower, upper):
+    """−C ℓ'(z) from the dual's arrays alone: argmax_v residual·v − tube|v| − ½ ridge v², residual = target − z."""
+    if ridge > 0.0:
+        return maximiser(residual, ridge, 0.0, tube, lower, upper)
+    if residual > tube:
+        return upper
+    return lower if residual < -tube else 0.0
+
+
+@compiled
 def shortfall(residual, ridge, tube, beta, lower, upper):
-    """The gap and the loss of one sample, from the dual's arrays alone: C ℓ(z) = max_v residual·v − tube|v| − ½ridge v²."""
-    v = maximiser(residual, ridge, 0.0, tube, lower, upper) if ridge > 0.0 else 0.0
-    if ridge == 0.0:
-        if residual > tube:
-            v = upper
-        elif residual < -tube:
-            v = lower
+    """The gap and the loss of one sample: C ℓ(z) is the value of that maximum."""
+    v = pull(residual, ridge, tube, lower, upper)
     loss = residual * v - tube * abs(v) - 0.5 * ridge * v * v
     return loss - (residual * beta - tube * abs(beta) - 0.5 * ridge * beta * beta), loss
 

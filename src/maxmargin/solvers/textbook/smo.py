@@ -42,7 +42,7 @@ class SMO(Solver):
     selection: Literal["second-order", "first-order"] = "second-order"
 
     def accepts(self, problem: Problem) -> str | None:
-        return refuse_bias(problem, "free", instead="coordinate-ascent") or refuse_without_form(problem)
+        return refuse_bias(problem, "free") or refuse_without_form(problem)
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         form = problem.form
