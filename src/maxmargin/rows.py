@@ -1,7 +1,7 @@
 """Three row primitives hide the storage: ``row_dot``, ``row_axpy``, ``row_sqnorm`` on a dense array or a CSR.
 
 Inner loops are written once with these three and compile to the storage at hand. Data may be float32;
-every sum is float64.
+every sum is float64. A fourth, ``row_prefetch``, asks the memory for a row that a shuffled loop will soon need.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from llvmlite import ir
 from numba import types
-from numba.extending import overload
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 from maxmargin.compiled import FAST, compiled
 
@@ -27,6 +29,48 @@ class CSR(NamedTuple):
 def rows_of(X: Any) -> Any:
     """The view of X that compiled code takes: the array itself, or its CSR arrays. Nothing is copied."""
     return CSR(X.indptr, X.indices, X.data) if sp.issparse(X) else X
+
+
+@intrinsic
+def _prefetch(typing_context, array, i):
+    """The processor's prefetch instruction on the address of array[i]: for reading, into all caches."""
+
+    def generate(context, builder, signature, arguments):
+        kind = signature.args[0]
+        view = context.make_array(kind)(context, builder, arguments[0])
+        element = cgutils.get_item_pointer(context, builder, kind, view, [arguments[1]], wraparound=False)
+        address = builder.bitcast(element, ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        instruction = ir.FunctionType(ir.VoidType(), [address.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, instruction, "llvm.prefetch.p0")
+        builder.call(function, [address, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+def prefetch(array: np.ndarray, i: int) -> None:
+    """Ask for the cache line of array[i]; means nothing in plain Python."""
+
+
+@overload(prefetch)
+def _prefetch_compiled(array, i):
+    return lambda array, i: _prefetch(array, np.intp(i))
+
+
+def _dense_prefetch(X, i):
+    row = X[i]
+    for j in range(0, min(len(row), 128), 8):
+        prefetch(row, j)
+
+
+def _csr_prefetch(X, i):
+    first = X.indptr[i]
+    if first + 32 < len(X.data):
+        prefetch(X.indices, first)
+        prefetch(X.indices, first + 16)
+        for p in range(0, 32, 8):
+            prefetch(X.data, first + p)
 
 
 def _dense_dot(X, i, w):
@@ -80,6 +124,15 @@ def row_axpy(X: Any, i: int, step: float, w: np.ndarray) -> None:
 def row_sqnorm(X: Any, i: int) -> float:
     """‖x_i‖²."""
     return _csr_sqnorm(X, i) if isinstance(X, CSR) else _dense_sqnorm(X, i)
+
+
+def row_prefetch(X: Any, i: int) -> None:
+    """Ask for x_i ahead of its use."""
+
+
+@overload(row_prefetch)
+def _row_prefetch(X, i):
+    return _csr_prefetch if isinstance(X, types.BaseTuple) else _dense_prefetch
 
 
 @overload(row_dot, jit_options={"fastmath": FAST})

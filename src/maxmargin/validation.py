@@ -73,10 +73,10 @@ def _check_values(X: Any, name: str) -> None:
     size = max(1, 2**20 // max(1, values.shape[1] if values.ndim == 2 else 1))
     for start, stop in blocks(len(values), size):
         part = values[start:stop]
-        low, high = part.min(initial=0.0), part.max(initial=0.0)
+        low, high = float(part.min(initial=0.0)), float(part.max(initial=0.0))
         if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= LARGEST:
             continue
-        bad = np.argwhere(~(np.abs(part) <= LARGEST))[0]
+        bad = np.argwhere(~(np.abs(part, dtype=np.float64) <= LARGEST))[0]
         if sp.issparse(X):
             place = start + int(bad[0])
             row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])

@@ -24,7 +24,7 @@ import numpy as np
 from maxmargin.compiled import compiled
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.rows import row_axpy, row_dot
+from maxmargin.rows import prefetch, row_axpy, row_dot, row_prefetch
 from maxmargin.solvers.base import (
     Solver,
     refuse_bias,
@@ -34,6 +34,9 @@ from maxmargin.solvers.base import (
     start_beta,
 )
 from maxmargin.space import KernelSpace, LinearSpace
+
+#: How many samples ahead the memory is asked for.
+AHEAD = 6
 
 Order = Literal["shuffled", "cyclic", "sampled"]
 
@@ -154,6 +157,16 @@ def _epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
     gap, loss = 0.0, 0.0
     for p in range(len(order)):  # 2.
         i = order[p]
+        if p + AHEAD < len(order):  # shuffled rows are cache misses: ask for them while this one is worked on
+            soon = order[p + AHEAD]
+            row_prefetch(X, soon)
+            prefetch(target, soon)
+            prefetch(ridge, soon)
+            prefetch(tube, soon)
+            prefetch(lower, soon)
+            prefetch(upper, soon)
+            prefetch(q, soon)
+            prefetch(beta, soon)
         residual = target[i] - row_dot(X, i, w) - s * w[d]
         g = residual - ridge[i] * beta[i]  # 3.
         missed, lost = shortfall(residual, ridge[i], tube[i], beta[i], lower[i], upper[i])
