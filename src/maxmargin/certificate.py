@@ -260,7 +260,7 @@ def _kinds(problem: Problem, beta: np.ndarray, z: np.ndarray, kkt: float) -> Kin
         part = slice(start, stop)
         v = beta[part]
         reach = upper[part] - lower[part]
-        crumb = 1e-9 * np.where(np.isfinite(reach), reach, largest)
+        crumb = 1e-9 * np.minimum(reach, largest)
         code = np.full(len(v), KINDS.index("free"), np.int8)
         code[(v >= upper[part] - crumb) | (v <= lower[part] + crumb)] = KINDS.index("bound")
         zero = np.abs(v) <= crumb

@@ -29,7 +29,7 @@ from maxmargin.losses.base import Task
 from maxmargin.parallel import blocks
 from maxmargin.projection import project
 from maxmargin.space import KernelSpace, LinearSpace, Space
-from maxmargin.validation import check_labels, check_rows, check_vector, check_weights
+from maxmargin.validation import check_labels, check_rows, check_scale, check_vector, check_weights
 
 Bias = Literal["none", "augmented", "free"]
 
@@ -112,16 +112,19 @@ class Problem:
         target, classes = _targets(y, X.shape[0], task)
         if task == "novelty" and bias != "free":
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
+        kernel = kernel.fitted(X)
         C = _weight(C, lam)
         if np.isinf(C) and loss.name != "hinge":
             raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
+        weights = check_weights(C, X.shape[0], sample_weight, class_weight, target, classes)
+        check_scale(kernel, X, weights)
         vars(self).update(
             X=X,
             target=target,
             loss=loss,
-            kernel=kernel.fitted(X),
+            kernel=kernel,
             bias=bias,
-            C=check_weights(C, X.shape[0], sample_weight, class_weight, target, classes),
+            C=weights,
             bias_scale=float(bias_scale),
             transform=transform,
             task=task,

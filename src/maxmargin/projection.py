@@ -31,8 +31,11 @@ def project(
         return beta
     if not lower.sum() <= total <= upper.sum():
         raise InvalidInput(f"no point within the bounds has the sum {total:g}")
-    _clip(v, _multiplier(v, lower, upper, total, shrink), lower, upper, shrink, beta)
-    _settle(beta, lower, upper, total)
+    mu = _multiplier(v, lower, upper, total, shrink)
+    _clip(v, mu, lower, upper, shrink, beta)
+    rest = abs(total - float(beta.sum()))
+    if rest > 1e-15 * float(np.abs(beta).sum()):
+        _settle(beta, np.abs(v - mu - beta), lower, upper, total)
     return beta
 
 
@@ -99,24 +102,12 @@ def _multiplier(v, lower, upper, total, shrink):
 
 
 @compiled
-def _settle(beta, lower, upper, total):
-    """Put what rounding left of the sum on the coordinates with the most room."""
-    for _ in range(8):
-        rest = total
-        for i in range(len(beta)):
-            rest -= beta[i]
+def _settle(beta, distance, lower, upper, total):
+    """Put what rounding left of the sum on the coordinates nearest to where they begin to move."""
+    rest = total - beta.sum()
+    for i in np.argsort(distance):
+        moved = min(max(beta[i] + rest, lower[i]), upper[i])
+        rest -= moved - beta[i]
+        beta[i] = moved
         if rest == 0.0:
             return
-        best, most = -1, 0.0
-        for i in range(len(beta)):
-            room = upper[i] - beta[i] if rest > 0.0 else beta[i] - lower[i]
-            if lower[i] < beta[i] < upper[i] and room > most:
-                best, most = i, room
-        if best < 0:
-            for i in range(len(beta)):
-                room = upper[i] - beta[i] if rest > 0.0 else beta[i] - lower[i]
-                if room > most:
-                    best, most = i, room
-        if best < 0:
-            return
-        beta[best] = min(max(beta[best] + rest, lower[best]), upper[best])

@@ -55,7 +55,7 @@ def prefetch(array: np.ndarray, i: int) -> None:
 
 @overload(prefetch)
 def _prefetch_compiled(array, i):
-    return lambda array, i: _prefetch(array, np.intp(i))
+    return lambda array, i: _prefetch(array, np.intp(i))  # type: ignore[call-arg]
 
 
 def _dense_prefetch(X, i):

@@ -128,7 +128,7 @@ class _Run:
         self.confirm_at = tol
         self.confirmed: Examined | None = None
         self.proof: Inseparable | None = None
-        self.history: list[tuple[float, float]] = []
+        self.history: list[tuple[float, float, float, float]] = []
 
     def until_done(self, iterates: Any, max_time: float | None, max_iter: int | None) -> Result:
         began = perf_counter()
@@ -229,19 +229,20 @@ class _Run:
         return looks & (looks - 1) == 0
 
     def _stalled(self) -> bool:
-        """No twentieth of the gap gained in the last three quarters of the work."""
-        work, gap = self.history[-1]
+        """Nothing moved by a twentieth in the last three quarters of the work: neither gap nor primal nor dual."""
+        work, *now = self.history[-1]
         if work < 1e9 or len(self.history) < 20:
             return False
-        if np.isinf(gap):
-            return work > 1e11
-        quarter = next(then for done, then in reversed(self.history) if done <= work / 4 or done == self.history[0][0])
-        return gap > 0.95 * quarter
+        _, *then = next(past for past in reversed(self.history) if past[0] <= work / 4 or past is self.history[0])
+        return all(
+            after == before or abs(after - before) <= 0.05 * abs(before)
+            for after, before in zip(now, then, strict=True)
+        )
 
     def _record(self, seen: Examined, certificate: Certificate) -> None:
         counts = certificate.kinds.counts
         seconds = self.trace.solver_seconds
-        self.history.append((self.solver_work, certificate.relative_gap))
+        self.history.append((self.solver_work, certificate.relative_gap, certificate.primal, certificate.dual))
         self.trace.rows.append(
             (
                 seen.point.k,

@@ -9,10 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
+from maxmargin.kernels import Kernel
 from maxmargin.parallel import blocks
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
+#: Beyond this C·k(x,x), steps on β vanish beside C.
+HARDEST = 1e30
 
 
 def check_rows(X: Any, name: str = "X") -> Any:
@@ -88,6 +91,20 @@ def _check_values(X: Any, name: str) -> None:
                 f"{name}[{row}, {column}] is {value:g}; its square overflows: rescale the features below {LARGEST:g}"
             )
         raise InvalidInput(f"{name}[{row}, {column}] is {value}; fill in or drop that row, or scale the column first")
+
+
+def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
+    """Refuse a kernel that overflows, and a C so large for it that float64 cannot tell the duals apart."""
+    if kernel.name == "custom":
+        return  # its diagonal would cost a call a row
+    largest = float(kernel.diag(X).max())
+    if not np.isfinite(largest):
+        raise InvalidInput(f"the kernel {kernel.name!r} overflows on this data: scale the features down")
+    C = float(weights[np.isfinite(weights)].max(initial=0.0))
+    if C * largest > HARDEST:
+        raise InvalidInput(
+            f"C·k(x,x) reaches {C * largest:.0e}, beyond what float64 resolves: scale the features down or lower C"
+        )
 
 
 def check_vector(v: Any, n: int, name: str) -> np.ndarray:

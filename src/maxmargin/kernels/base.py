@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.registry import Registry
+from maxmargin.rows import rows_of, sqnorms_of_rows
 
 registry: Registry[type[Kernel]] = Registry("kernel", "maxmargin.kernels")
 
@@ -76,7 +77,9 @@ def dot(A: Any, B: Any) -> np.ndarray:
 def sqnorms(A: Any) -> np.ndarray:
     """‖a‖² for all rows, float64."""
     if sp.issparse(A):
-        return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
+        out = np.empty(A.shape[0])
+        sqnorms_of_rows(rows_of(A), 0, A.shape[0], out)
+        return out
     return np.einsum("ij,ij->i", A, A, dtype=np.float64)
 
 

@@ -68,7 +68,7 @@ class GradientAscent(Solver):
             scores = scores + t * image
             if k % 100 == 0:
                 scores = product(beta)  # keeps the rounding of a long run out of the gradient
-            eta = length / curvature if curvature > 1e-12 * length / eta else 10.0 * eta  # 5.
+            eta = length / curvature if curvature > 0.0 else eta  # 5.
             yield Iterate(k, beta=beta, scores=scores, work=work)
 
 

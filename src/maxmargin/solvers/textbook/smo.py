@@ -42,7 +42,14 @@ class SMO(Solver):
     selection: Literal["second-order", "first-order"] = "second-order"
 
     def accepts(self, problem: Problem) -> str | None:
-        return refuse_bias(problem, "free") or refuse_without_form(problem)
+        refusal = refuse_bias(problem, "free") or refuse_without_form(problem)
+        if refusal is None and problem.kernel.positive is False:
+            if np.isinf(problem.bounds[1]).any():
+                return (
+                    f"with the indefinite kernel {problem.kernel.name!r} a dual without bounds has no maximum;"
+                    f" use loss='hinge' or 'epsilon-insensitive' with a finite C"
+                )
+        return refusal
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         form = problem.form
@@ -151,10 +158,9 @@ def _pairs(cache, slot, stamp, now, steps, second, diag, ridge, tube, lower, upp
 @compiled
 def _land(value, lower, upper):
     """Within the bounds, and exactly on one that rounding missed by a hair."""
-    reach = upper - lower
-    if upper - value <= 1e-14 * reach and reach < np.inf:
+    if upper - value <= 1e-14 * abs(upper):
         return upper
-    if value - lower <= 1e-14 * reach and reach < np.inf:
+    if value - lower <= 1e-14 * abs(lower):
         return lower
     return min(max(value, lower), upper)
 
