@@ -240,8 +240,7 @@ class Problem:
         positions = np.concatenate([kink - scores for kink in kinks])
         weights = np.tile(self.C, len(kinks))
         order = np.argsort(positions, kind="stable")
-        far_left = np.full(self.n, -np.inf)
-        slope = float(self.C @ self.loss.slope(far_left, self.target)) + (self.total or 0.0)
+        slope = float(self.C @ self._slopes_before_kinks()[0]) + (self.total or 0.0)
         slopes = slope + np.cumsum(weights[order])
         # Past this kink the slope is no longer negative (up to the rounding of the sum).
         flat = 1e-12 * float(weights.sum())
@@ -249,6 +248,11 @@ class Problem:
         if slopes[k] <= flat and k + 1 < len(order):  # a flat bottom: take its middle
             return 0.5 * float(positions[order[k]] + positions[order[k + 1]])
         return float(positions[order[k]])
+
+    def _slopes_before_kinks(self) -> list[np.ndarray]:
+        """The slope just before each kink: from the far left, it grows by one at every kink."""
+        far_left = self.loss.slope(np.full(self.n, -np.inf), self.target)
+        return [far_left + k for k in range(len(self.loss.kinks(self.target)))]
 
     def _smooth_bias(self, scores: np.ndarray) -> float:
         """The root of the slope, for losses whose slope is continuous."""
@@ -273,13 +277,13 @@ class Problem:
         u = -self.C * self.loss.slope(z, self.target)
         if self.total is None:
             return u
-        lower, upper = self.bounds
         rest = self.total - float(u.sum())
         if self.loss.smooth:
             return self.feasible(u) if rest else u
-        for kink in self.loss.kinks(self.target):
+        for steepest, kink in zip(self._slopes_before_kinks(), self.loss.kinks(self.target), strict=True):
             for i in np.flatnonzero(np.abs(z - kink) <= 1e-9 * (1.0 + np.abs(z))):
-                moved = min(max(u[i] + rest, lower[i]), upper[i])
+                most = -self.C[i] * steepest[i]  # before the kink; one slope less behind it
+                moved = min(max(u[i] + rest, most - self.C[i]), most)
                 rest -= moved - u[i]
                 u[i] = moved
         return self.feasible(u) if abs(rest) > 1e-12 * float(np.abs(u).sum()) else u

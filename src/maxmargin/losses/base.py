@@ -77,7 +77,7 @@ class Loss(ABC):
         """The arrays of the dual, or None where the dual is not quadratic."""
 
     def kinks(self, t: np.ndarray) -> list[np.ndarray]:
-        """Scores at which the slope jumps by one; empty for a smooth loss."""
+        """Scores at which the slope jumps by one, in increasing order; empty for a smooth loss."""
         return []
 
     def total(self, C: np.ndarray) -> float:

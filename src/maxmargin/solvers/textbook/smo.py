@@ -158,9 +158,9 @@ def _pairs(cache, slot, stamp, now, steps, second, diag, ridge, tube, lower, upp
 @compiled
 def _land(value, lower, upper):
     """Within the bounds, and exactly on one that rounding missed by a hair."""
-    if upper - value <= 1e-14 * abs(upper):
+    if upper < np.inf and upper - value <= 1e-14 * abs(upper):
         return upper
-    if value - lower <= 1e-14 * abs(lower):
+    if lower > -np.inf and value - lower <= 1e-14 * abs(lower):
         return lower
     return min(max(value, lower), upper)
 

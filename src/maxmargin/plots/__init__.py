@@ -1,0 +1,24 @@
+"""Figures and animations of a fit: the arrays first, then the drawing.
+
+Every function takes axes of your own if you like, and returns a display: the arrays that it drew, with `.figure`,
+`.axes` and `.save("name.svg")`. Nothing is shown unasked, and pyplot is not touched.
+
+>>> from maxmargin import Problem, plots, solve
+>>> result = solve(Problem(X, y, kernel="rbf", C=10.0), every=1, snapshots=True)
+>>> plots.boundary(result).save("boundary.png")
+>>> plots.animate(result, "training.gif")
+"""
+
+from __future__ import annotations
+
+from maxmargin.errors import missing_extra
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    raise missing_extra("matplotlib", "plot") from None
+
+from maxmargin.plots.decision import boundary
+from maxmargin.plots.display import BoundaryDisplay, Display
+
+__all__ = ["BoundaryDisplay", "Display", "boundary"]

@@ -1,0 +1,233 @@
+"""What `boundary` draws: a Result or a fitted estimator, brought to one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.certificate import KINDS
+from maxmargin.errors import InvalidInput
+from maxmargin.losses.base import Task
+from maxmargin.result import Result
+
+#: A grid point has all features: so many numbers are made at a time.
+NUMBERS = 2**22
+
+Score = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A model with the samples to draw it on."""
+
+    #: What the title says of the model.
+    name: str
+    X: Any
+    task: Task
+    #: The class of each sample, as a number, and what the classes are called; none for a regression.
+    codes: np.ndarray
+    classes: tuple[str, ...]
+    #: The true values, for a regression.
+    target: np.ndarray | None
+    #: The samples of each kind, by the names of `style.KINDS`.
+    kinds: dict[str, np.ndarray]
+    #: The decision value of rows; None where there are more than two classes, or no decision function.
+    decision: Score | None
+    #: The class (as a number) or value that is predicted for rows.
+    predict: Score
+    #: (w, b) where the decision value is w·x + b in the features themselves.
+    weights: tuple[np.ndarray, float] | None
+    #: Half the width of the tube of a regression.
+    epsilon: float | None
+    features: tuple[str, ...]
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels of the decision function that mean something: the hyperplane, and the margins if there are any."""
+        return (0.0,) if self.task == "novelty" else (-1.0, 0.0, 1.0)
+
+
+def subject_of(model: Any, X: Any, y: Any) -> Subject:
+    """A Result, or any fitted estimator with the samples to show."""
+    return _from_result(model, X, y) if isinstance(model, Result) else _from_estimator(model, X, y)
+
+
+def describe(result: Result) -> str:
+    """A fit in one line: solver, loss, kernel, C and what is proved."""
+    problem = result.problem
+    kernel = problem.kernel.name
+    gamma = getattr(problem.kernel, "gamma", None)
+    kernel += f" (gamma = {gamma:.3g})" if isinstance(gamma, float) else ""
+    weights = np.unique(problem.C[problem.C > 0])
+    C = f"{weights[0]:.3g}" if weights.size == 1 else f"{weights[0]:.3g} to {weights[-1]:.3g}"
+    if problem.hard:
+        C = "∞"
+    gap = result.certificate.relative_gap
+    proved = f"relative gap {gap:.1g}" if np.isfinite(gap) else "no finite gap"
+    return f"{result.solver.name}: {problem.loss.name}, {kernel}, C = {C}, {proved}"
+
+
+def _from_result(result: Result, X: Any, y: Any) -> Subject:
+    problem = result.problem
+    if problem.kernel.name == "precomputed":
+        raise InvalidInput("a precomputed kernel has no features to draw; use plots.support or plots.convergence")
+    if X is None and problem.transform is not None:
+        raise InvalidInput("this problem keeps transformed rows only; give X as it was before the transform")
+    table = problem.X if X is None else X
+    rows = _rows(table)
+    training = X is None or _same(problem.check_new(rows), problem.X)
+    classes = ("samples",) if problem.classes is None else tuple(str(label) for label in problem.classes)
+    codes, target = np.zeros(rows.shape[0], dtype=int), None
+    if training and y is None:
+        target = problem.target
+    elif problem.task == "regression":
+        target = _column(y, rows.shape[0]).astype(float)
+    elif problem.classes is not None:
+        codes = _codes(_column(y, rows.shape[0]), problem.classes)
+    if training and y is None and problem.task == "classification":
+        codes = (problem.target > 0).astype(int)
+    kinds = {"sample": np.arange(rows.shape[0])}
+    if training:
+        kinds = {kind: result.certificate.kinds[kind] for kind in KINDS}
+
+    def predict(Z: np.ndarray) -> np.ndarray:
+        z = result.decision_function(Z)
+        return z if problem.task == "regression" else (z > 0).astype(int)
+
+    return Subject(
+        name=describe(result),
+        X=rows,
+        task=problem.task,
+        codes=codes,
+        classes=classes,
+        target=target if problem.task == "regression" else None,
+        kinds=kinds,
+        decision=result.decision_function,
+        predict=predict,
+        weights=(result.w, result.b) if result.w is not None and problem.transform is None else None,
+        epsilon=getattr(problem.loss, "epsilon", None),
+        features=_feature_names(table, rows.shape[1]),
+    )
+
+
+def _from_estimator(model: Any, X: Any, y: Any) -> Subject:
+    from sklearn.base import is_outlier_detector, is_regressor
+
+    if not hasattr(model, "predict"):
+        raise InvalidInput(f"{type(model).__name__} is neither a Result nor a fitted estimator with predict")
+    if X is None:
+        raise InvalidInput("an estimator does not keep its data: give X, and y to see the classes")
+    rows = _rows(X)
+    n = rows.shape[0]
+
+    def table(Z: np.ndarray) -> Any:
+        # An estimator that was fitted on named columns warns when it is asked about nameless ones.
+        return type(X)(Z, columns=X.columns) if hasattr(X, "columns") else Z
+
+    def predict(Z: np.ndarray) -> np.ndarray:
+        answer = np.asarray(model.predict(table(Z)))
+        if task == "regression":
+            return answer.astype(float)
+        return (answer > 0).astype(int) if task == "novelty" else _codes(answer, labels)
+
+    def decision(Z: np.ndarray) -> np.ndarray:
+        return np.asarray(model.decision_function(table(Z)), dtype=float)
+
+    task: Task = "regression" if is_regressor(model) else "novelty" if is_outlier_detector(model) else "classification"
+    codes, labels, target = np.zeros(n, dtype=int), np.array(["samples"]), None
+    if task == "regression":
+        target = _column(y, n).astype(float)
+    elif task == "classification":
+        y = _column(y, n)
+        labels = np.union1d(getattr(model, "classes_", y), y)
+        codes = _codes(y, labels)
+    scored = task != "regression" and hasattr(model, "decision_function") and len(labels) <= 2
+    scored = scored and decision(_dense(rows[:1])).ndim == 1
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    return Subject(
+        name=type(last).__name__,
+        X=rows,
+        task=task,
+        codes=codes,
+        classes=tuple(str(label) for label in labels),
+        target=target,
+        kinds=_support_of(model, rows),
+        decision=decision if scored else None,
+        predict=predict,
+        weights=_weights_of(model, rows, decision) if scored else None,
+        epsilon=None,
+        features=_feature_names(X, rows.shape[1]),
+    )
+
+
+def _weights_of(model: Any, rows: Any, decision: Score) -> tuple[np.ndarray, float] | None:
+    """(w, b) of a linear classifier, believed only after it has given the same decision values."""
+    w = getattr(model, "coef_", None)
+    if w is None or sp.issparse(w) or np.size(w) != rows.shape[1]:
+        return None
+    w, b = np.ravel(w).astype(float), float(np.ravel(getattr(model, "intercept_", 0.0))[0])
+    few = _dense(rows[:10])
+    return (w, b) if np.allclose(few @ w + b, decision(few)) else None
+
+
+def _support_of(model: Any, rows: Any) -> dict[str, np.ndarray]:
+    """The support vectors of scikit-learn's machines, if the rows are those that they were fitted on."""
+    everything = np.arange(rows.shape[0])
+    support = getattr(model, "support_", None)
+    vectors = getattr(model, "support_vectors_", None)
+    if support is None or vectors is None or not len(support) or max(support) >= len(everything):
+        return {"sample": everything}
+    if not _same(rows[support], vectors):
+        return {"sample": everything}
+    return {"outside": np.setdiff1d(everything, support), "support": np.sort(support)}
+
+
+def in_blocks(score: Score, rows: Any) -> np.ndarray:
+    """A score of many rows, made dense a block at a time."""
+    size = max(1, NUMBERS // max(1, rows.shape[1]))
+    return np.concatenate([score(_dense(rows[i : i + size])) for i in range(0, rows.shape[0], size)])
+
+
+def _rows(X: Any) -> Any:
+    rows = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    if rows.ndim != 2:
+        raise InvalidInput(f"X has {rows.ndim} dimension(s); it must be a table of rows and columns")
+    return rows
+
+
+def _dense(rows: Any) -> np.ndarray:
+    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+
+
+def _same(A: Any, B: Any) -> bool:
+    if A.shape != B.shape:
+        return False
+    if sp.issparse(A) or sp.issparse(B):
+        return abs(sp.csr_array(A) - sp.csr_array(B)).sum() == 0
+    return np.array_equal(A, B)
+
+
+def _column(y: Any, n: int) -> np.ndarray:
+    if y is None:
+        raise InvalidInput("y is missing; give it with X, so that the samples can be told apart")
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one value a row is needed")
+    return y
+
+
+def _codes(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    codes = np.searchsorted(labels, y).clip(0, len(labels) - 1)
+    wrong = np.flatnonzero(labels[codes] != y)
+    if wrong.size:
+        raise InvalidInput(f"y[{wrong[0]}] is {y[wrong[0]]!r}, which the model does not know")
+    return codes
+
+
+def _feature_names(table: Any, d: int) -> tuple[str, ...]:
+    columns = getattr(table, "columns", None)
+    return tuple(f"feature {j}" for j in range(d)) if columns is None else tuple(str(name) for name in columns)
