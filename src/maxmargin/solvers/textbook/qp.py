@@ -111,7 +111,7 @@ class PrimalQP(Solver):
         if not problem.linear:
             return f"w has no coordinates with the kernel {problem.kernel.name!r}; use solver={reliable(problem)!r}"
         if problem.loss.name not in ("hinge", "squared-hinge"):
-            return f"its constraints are margins, which loss={problem.loss.name!r} does not have; use solver={reliable(problem)!r}"
+            return f"loss={problem.loss.name!r} has no margins to constrain; use solver={reliable(problem)!r}"
         needed = 100.0 * problem.space.work
         if needed > problem.cache_bytes:
             return (

@@ -1,0 +1,1 @@
+"""Data: the toy sets of the lessons."""
