@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from maxmargin.errors import InvalidInput
 from maxmargin.parallel import blocks
 from maxmargin.problem import BLOCK, Problem
 from maxmargin.result import Iterate
@@ -146,6 +147,8 @@ def certify(problem: Problem, iterate: Iterate) -> Certificate:
 def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
     """Complete an iterate to a primal-dual pair and certify it."""
     space = problem.space
+    if iterate.b is not None and problem.bias != "free":
+        raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
     # 1. The two sides: β feasible, and w = w(β) unless the solver has a w of its own.
     beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
     linked = iterate.linked and beta is not None
@@ -191,7 +194,7 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         kkt_violation=kkt,
         kinds=_kinds(problem, beta, scores + b, kkt),
         precision=_precision(problem, fresh),
-        positive=False if dual_sqnorm < -1e-9 * float(np.abs(beta).sum()) ** 2 else problem.kernel.positive,
+        positive=False if _shown_indefinite(problem, beta, dual_sqnorm) else problem.kernel.positive,
     )
     point = Iterate(
         k=iterate.k,
@@ -204,6 +207,15 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         answer=iterate.answer,
     )
     return Examined(point, certificate, _accuracy(problem, scores + b))
+
+
+def _shown_indefinite(problem: Problem, beta: np.ndarray, sqnorm: float) -> bool:
+    """Whether βᵀKβ is negative beyond its rounding: no positive semi-definite kernel does that."""
+    if problem.linear or sqnorm >= 0.0:
+        return False
+    terms = float(np.abs(beta) @ np.sqrt(np.abs(problem.space.diag()))) ** 2
+    rounding = problem.n * np.finfo(problem.X.dtype).eps * terms
+    return sqnorm < -rounding
 
 
 def _hard(problem, w, b, beta, scores, dual_scores, sqnorm, dual_sqnorm):

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import os
+import secrets
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from maxmargin.errors import InvalidInput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +34,26 @@ th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid var(--ink); }
 .good { color: var(--good); } .bad { color: var(--bad); }
 code { font: .92em ui-monospace, Menlo, Consolas, monospace; background: #f3f5f7; padding: .1em .3em; }
+pre { overflow-x: auto; background: #f3f5f7; padding: .8rem 1rem; border-radius: 6px; }
+pre code { background: none; padding: 0; overflow-wrap: normal; }
+li { max-width: 46rem; margin: .35rem 0; }
+.verdict { font-size: 1.15rem; margin: 1rem 0 .6rem; padding: .7rem 1rem; background: #f6f8fa;
+  border-left: .35rem solid var(--soft); }
+.verdict.good, .verdict.bad { color: var(--ink); }
+.verdict.good { border-color: var(--good); } .verdict.bad { border-color: var(--bad); }
+.facts { width: 100%; table-layout: fixed; }
+.facts th { width: 9.5rem; font-weight: 600; }
+.facts td:nth-child(2) { width: 15rem; }
+.facts th, .facts td { text-align: left; vertical-align: top; white-space: normal; }
+.panels { overflow-x: auto; }
+.panels img { min-width: 44rem; }
+.panels figcaption { position: sticky; left: 0; }
+@media (max-width: 40rem) {
+  th, td { padding: .3rem .4rem; }
+  .facts, .facts tbody, .facts tr, .facts th, .facts td, .facts td:nth-child(2) { display: block; width: auto; }
+  .facts tr { padding: .4rem 0; border-bottom: 1px solid var(--line); }
+  .facts th, .facts td { padding: 0; border: 0; }
+}
 """
 
 
@@ -49,6 +74,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{lines}</tbody></table></div>'
 
 
+def facts(rows: Iterable[Sequence[str]]) -> str:
+    """What there is to know, line by line: a name, a value, and perhaps a sentence; stacked on a narrow screen."""
+    lines = ""
+    for name, value, *words in rows:
+        sentence = "".join(f'<td class="soft">{escape(text)}</td>' for text in words)
+        lines += f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td>{sentence}</tr>\n'
+    return f'<table class="facts"><tbody>\n{lines}</tbody></table>'
+
+
 def picture(source: str, caption: str) -> str:
     """A figure with its caption; the source is a file beside the page, or what `embedded` gives."""
     return f'<figure><img src="{source}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>'
@@ -59,3 +93,32 @@ def embedded(figure: Figure) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", bbox_inches="tight")
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def place(path: str | os.PathLike[str]) -> Path:
+    """Where a page is to be written, refused in one sentence if that cannot be."""
+    file = Path(path)
+    if file.is_dir():
+        raise InvalidInput(f"{file} is a folder; give the name of a file in it, such as {file / 'report.html'}")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"cannot write {file}: there is no folder {file.parent}; make it first")
+    if not os.access(file.parent, os.W_OK):
+        raise InvalidInput(f"cannot write {file}: the folder {file.parent} is not writable; choose another")
+    return file
+
+
+def write(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a page whole or not at all: whoever reads the file meanwhile sees the old one."""
+    written = place(path)
+    # Beside the file that a link may lead to: only within a folder is a replacement one step.
+    final = written.resolve()
+    part = final.parent / f".maxmargin-{secrets.token_hex(8)}.part"
+    try:
+        # A label may hold half of a surrogate pair, which UTF-8 has no bytes for.
+        part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
+        os.replace(part, final)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {written}: {error.strerror or error}; choose another folder") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return written

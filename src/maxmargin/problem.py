@@ -29,7 +29,7 @@ from maxmargin.losses.base import Task
 from maxmargin.parallel import blocks
 from maxmargin.projection import project
 from maxmargin.space import KernelSpace, LinearSpace, Space
-from maxmargin.validation import check_labels, check_rows, check_scale, check_vector, check_weights
+from maxmargin.validation import check_labels, check_rows, check_scale, check_targets, check_weights, is_number
 
 Bias = Literal["none", "augmented", "free"]
 
@@ -99,8 +99,8 @@ class Problem:
         loss, kernel = loss_by_name(loss), kernel_by_name(kernel)
         if bias not in get_args(Bias):
             raise InvalidInput(f"bias is {bias!r}; it must be one of: {', '.join(get_args(Bias))}")
-        if not 0.0 < bias_scale < np.inf:
-            raise InvalidInput(f"bias_scale is {bias_scale}; it must be a finite number > 0")
+        if not is_number(bias_scale) or not 0.0 < bias_scale < np.inf:
+            raise InvalidInput(f"bias_scale is {bias_scale!r}; it must be a finite number > 0")
         if bias_scale != 1.0 and bias != "augmented":
             raise InvalidInput(f"bias_scale is for bias='augmented'; it means nothing with bias={bias!r}")
         if transform is not None and not isinstance(kernel, Linear):
@@ -236,9 +236,10 @@ class Problem:
 
     def _kinked_bias(self, scores: np.ndarray) -> float:
         """One sort and a running sum of slopes, for losses that are piecewise linear."""
+        used = self.C > 0
         kinks = self.loss.kinks(self.target)
-        positions = np.concatenate([kink - scores for kink in kinks])
-        weights = np.tile(self.C, len(kinks))
+        positions = np.concatenate([(kink - scores)[used] for kink in kinks])
+        weights = np.tile(self.C[used], len(kinks))
         order = np.argsort(positions, kind="stable")
         slope = float(self.C @ self._slopes_before_kinks()[0]) + (self.total or 0.0)
         slopes = slope + np.cumsum(weights[order])
@@ -304,9 +305,11 @@ class Problem:
         if self.hard:  # every slope is 0 or infinite: there is nothing to read off
             return np.zeros(self.n)
         beta = -self.C * self.loss.slope(scores + b, self.target)
-        if self.bias == "free":
-            if self.task != "classification":
-                return self.feasible(beta)
+        if self.total:  # a multiple would miss the total
+            return self.feasible(beta)
+        if self.bias == "free" and self.task != "classification":
+            beta = self.feasible(beta)
+        elif self.bias == "free":
             positive, negative = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
             lighter = min(positive, negative)
             beta = np.where(beta > 0, beta * (lighter / positive if positive else 0.0), beta)
@@ -320,12 +323,17 @@ class Problem:
             curvature += float((self.form.ridge * beta) @ beta)
             slope = float(self.form.target @ beta - self.form.tube @ np.abs(beta))
             return min(1.0, max(0.0, slope / curvature)) if curvature > 0 else 1.0
-        from scipy.optimize import minimize_scalar
+        # Logistic: the slope of D(θβ) falls from +∞ at 0; its root, on a logarithmic scale as it may be tiny.
+        from scipy.optimize import brentq
 
-        found = minimize_scalar(
-            lambda theta: 0.5 * theta**2 * curvature - self.dual_terms(theta * beta), bounds=(0.0, 1.0)
-        )
-        return float(found.x)
+        size = np.abs(beta[beta != 0.0])
+        log_share = np.log(size) - np.log(self.C[beta != 0.0])
+
+        def slope(exponent: float) -> float:
+            log_a = np.minimum(exponent + log_share, -1e-16)
+            return -np.exp(exponent) * curvature - float(size @ (log_a - np.log(-np.expm1(log_a))))
+
+        return 1.0 if size.size == 0 or slope(0.0) >= 0.0 else float(np.exp(brentq(slope, -700.0, 0.0, xtol=1e-14)))
 
     # New data
 
@@ -360,14 +368,17 @@ def _targets(y: Any, n: int, task: Task) -> tuple[np.ndarray, np.ndarray | None]
         raise InvalidInput("y is missing; only the one-class loss goes without")
     if task == "classification":
         return check_labels(y, n)
-    return check_vector(y, n, "y"), None
+    return check_targets(y, n), None
 
 
 def _weight(C: float | None, lam: float | None) -> float:
     if C is not None and lam is not None:
         raise InvalidInput("give C or lam, not both: lam = 1/C")
     if lam is None:
-        return 1.0 if C is None else C
-    if not 0.0 <= lam < np.inf:
-        raise InvalidInput(f"lam is {lam}; it must be a finite number ≥ 0 (0 for a hard margin)")
-    return 1.0 / lam if lam > 0 else np.inf
+        C = 1.0 if C is None else C
+        if not is_number(C) or not C > 0:
+            raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
+        return float(C)
+    if not is_number(lam) or not 0.0 <= lam < np.inf:
+        raise InvalidInput(f"lam is {lam!r}; it must be a finite number ≥ 0 (0 for a hard margin)")
+    return 1.0 / float(lam) if lam > 0 else np.inf

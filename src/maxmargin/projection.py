@@ -29,8 +29,12 @@ def project(
     if total is None:
         _clip(v, 0.0, lower, upper, shrink, beta)
         return beta
-    if not lower.sum() <= total <= upper.sum():
-        raise InvalidInput(f"no point within the bounds has the sum {total:g}")
+    for corner, room in ((lower, total - float(lower.sum())), (upper, float(upper.sum()) - total)):
+        size = float(np.abs(corner).sum())
+        if np.isfinite(size) and room <= 1e-14 * size:  # the total is the sum of a corner, or out of reach
+            if room < -1e-9 * size:
+                raise InvalidInput(f"no point within the bounds has the sum {total:g}")
+            return corner.copy()
     mu = _multiplier(v, lower, upper, total, shrink)
     _clip(v, mu, lower, upper, shrink, beta)
     rest = abs(total - float(beta.sum()))

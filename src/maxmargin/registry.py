@@ -38,7 +38,7 @@ class Registry(Generic[Entry]):
     def __getitem__(self, name: str) -> Entry:
         self._discover()
         try:
-            return self._entries[name.replace("_", "-")]
+            return self._entries[str(name).replace("_", "-")]
         except KeyError:
             raise InvalidInput(f"there is no {self.kind} {name!r}; there are: {', '.join(self.names())}") from None
 

@@ -201,6 +201,12 @@ class Result:
 
         return certify(self.problem, self.point)
 
+    def report(self, path: Any) -> Any:
+        """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path."""
+        from maxmargin.report import report
+
+        return report(self, path)
+
     @property
     def _weights(self) -> np.ndarray:
         assert self.point.w is not None

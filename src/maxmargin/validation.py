@@ -53,7 +53,9 @@ def _not_a_number(X: Any, name: str, error: Exception) -> str:
                 float(value)
             except (TypeError, ValueError):
                 return f"{name}[{row}, {column}] is {value!r}, not a number; encode or drop that column"
-    return f"{name} cannot be read as a table of numbers ({error})"
+    if "inhomogeneous" in str(error):
+        return f"the rows of {name} differ in length; every row needs one value a column"
+    return f"{name} cannot be read as a table of numbers; encode or drop what is not a number"
 
 
 def _check_sparse(X: Any, name: str) -> Any:
@@ -121,6 +123,25 @@ def check_vector(v: Any, n: int, name: str) -> np.ndarray:
     return v
 
 
+def check_targets(y: Any, n: int) -> np.ndarray:
+    """Real targets, one a row, whose squares do not overflow."""
+    t = check_vector(y, n, "y")
+    if np.abs(t).max() > LARGEST:
+        row = int(np.argmax(np.abs(t)))
+        raise InvalidInput(f"y[{row}] is {t[row]:g}; its square overflows: rescale the targets below {LARGEST:g}")
+    return t
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is one real number (True and False are not)."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def plain(label: Any) -> Any:
+    """A label as Python shows it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Two labels of any kind as −1/+1 (the smaller is −1), and the labels themselves."""
     y = np.asarray(y)
@@ -128,14 +149,18 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one label a row is needed")
     if y.dtype.kind == "f":
         check_vector(y, n, "y")
+    if y.dtype.kind == "O":
+        odd = [row for row, label in enumerate(y) if label is None or label != label or label in (np.inf, -np.inf)]
+        if odd:
+            raise InvalidInput(f"y[{odd[0]}] is {y[odd[0]]}; fill in or drop that row")
     try:
         classes, code = np.unique(y, return_inverse=True)
     except TypeError:
         raise InvalidInput("y mixes labels of different types; make them all text or all numbers") from None
     if len(classes) == 1:
-        raise InvalidInput(f"y holds only the class {classes[0].item()!r}; a classifier needs two classes")
+        raise InvalidInput(f"y holds only the class {plain(classes[0])!r}; a classifier needs two classes")
     if len(classes) > 2:
-        shown = ", ".join(repr(label.item()) for label in classes[:4]) + (", ..." if len(classes) > 4 else "")
+        shown = ", ".join(repr(plain(label)) for label in classes[:4]) + (", ..." if len(classes) > 4 else "")
         raise InvalidInput(
             f"y holds {len(classes)} classes ({shown}); a Problem has two: select two or code one against the rest"
         )
@@ -146,8 +171,6 @@ def check_weights(
     C: float, n: int, sample_weight: Any, class_weight: Any, t: np.ndarray, classes: np.ndarray | None
 ) -> np.ndarray:
     """C_i = C · sample_weight_i · class_weight_i, float64; a weight of 0 leaves the row out."""
-    if not isinstance(C, (int, float, np.number)) or not C > 0:
-        raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
     weights = np.ones(n)
     if sample_weight is not None:
         weights = check_vector(sample_weight, n, "sample_weight").copy()
@@ -163,9 +186,16 @@ def check_weights(
     if classes is not None:
         for sign, label in ((-1.0, classes[0]), (1.0, classes[1])):
             if not weights[t == sign].any():
-                raise InvalidInput(f"every row of the class {label.item()!r} has weight 0; a classifier needs two")
-    with np.errstate(invalid="ignore"):
-        return np.where(weights > 0, C * weights, 0.0)
+                raise InvalidInput(f"every row of the class {plain(label)!r} has weight 0; a classifier needs two")
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        product = np.where(weights > 0, C * weights, 0.0)
+    lost = (weights > 0) & ((product == 0) | (np.isinf(product) & np.isfinite(C)))
+    if lost.any():
+        row = int(np.flatnonzero(lost)[0])
+        raise InvalidInput(
+            f"C times sample_weight and class_weight of row {row} is {product[row]}, beyond float64: rescale them"
+        )
+    return product
 
 
 def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -180,9 +210,10 @@ def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classe
         unknown = [label for label in class_weight if label not in classes]
         if unknown:
             raise InvalidInput(f"class_weight names {unknown[0]!r}, which is not among the labels in y")
-        by_sign = {sign: float(class_weight.get(classes[i].item(), 1.0)) for i, sign in enumerate((-1.0, 1.0))}
-        if not all(0 <= weight < np.inf for weight in by_sign.values()):
-            raise InvalidInput(f"class_weight is {class_weight}; weights must be finite and ≥ 0")
+        given = [class_weight.get(plain(label), 1.0) for label in classes]
+        if not all(is_number(weight) and 0 <= weight < np.inf for weight in given):
+            raise InvalidInput(f"class_weight is {class_weight}; weights must be finite numbers ≥ 0")
+        by_sign = {-1.0: float(given[0]), 1.0: float(given[1])}
     else:
         raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
     return np.where(t > 0, by_sign[1.0], by_sign[-1.0])

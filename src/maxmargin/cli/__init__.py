@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from importlib import metadata
 
 import typer
 
-from maxmargin import __version__
 from maxmargin.cli.demo import demo
 from maxmargin.errors import MaxMarginError
 
@@ -18,7 +18,7 @@ app.command()(demo)
 def _about(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
     """Support vector machines with proof."""
     if version:
-        print(f"maxmargin {__version__}")
+        print(f"maxmargin {metadata.version('maxmargin')}")
         raise typer.Exit
 
 

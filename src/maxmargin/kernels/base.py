@@ -104,6 +104,12 @@ def scale_gamma(gamma: float | str, X: Any) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
+def check_constant(coef0: float) -> None:
+    """Refuse a constant that is not finite."""
+    if not np.isfinite(coef0):
+        raise InvalidInput(f"coef0 is {coef0}; it must be finite")
+
+
 def check_gamma(gamma: float | str) -> None:
     """Refuse a gamma that is not "scale", "auto" or a positive number."""
     if isinstance(gamma, str):

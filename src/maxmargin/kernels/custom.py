@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels.base import Kernel, slice_rows
+from maxmargin.parallel import blocks
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Custom(Kernel):
         return None
 
     def block(self, A, B, a2=None, b2=None):
-        K = np.array(self.function(A, B), dtype=np.result_type(A.dtype, B.dtype))
+        K = self.function(A, B)
+        K = np.array(K.toarray() if sp.issparse(K) else K, dtype=np.result_type(A.dtype, B.dtype))
         if K.shape != (A.shape[0], B.shape[0]):
             raise InvalidInput(
                 f"the kernel function returned shape {K.shape} for {A.shape[0]} rows against {B.shape[0]};"
@@ -37,5 +40,5 @@ class Custom(Kernel):
         return K
 
     def diag(self, A):
-        each = [self.block(slice_rows(A, i, i + 1), slice_rows(A, i, i + 1))[0, 0] for i in range(A.shape[0])]
-        return np.array(each, dtype=np.float64)
+        pieces = [slice_rows(A, start, stop) for start, stop in blocks(A.shape[0], 32)]
+        return np.concatenate([np.diagonal(self.block(piece, piece)) for piece in pieces]).astype(np.float64)

@@ -42,10 +42,13 @@ class Gram:
         self.owner = np.full(self.capacity, -1, np.int64)
         self.stamp = np.full(self.capacity, -1, np.int64)
         self.fetched = 0
+        #: Whether the cache is the whole matrix, in order.
+        self.whole = False
 
     def fetch(self, index: np.ndarray, now: int) -> None:
         """Bring rows into the cache (at most `capacity`), over the least recently used ones."""
-        index = index[self.slot[index] < 0]
+        self.stamp[self.slot[index[self.slot[index] >= 0]]] = now  # those that are there already must stay
+        index = np.unique(index[self.slot[index] < 0])
         if index.size == 0:
             return
         slots = np.argpartition(self.stamp, index.size - 1)[: index.size]
@@ -62,9 +65,9 @@ class Gram:
         self.stamp[slots] = now
         self.fetched += index.size
 
-    def row(self, i: int, now: int = 0) -> np.ndarray:
+    def row(self, i: int, now: int | None = None) -> np.ndarray:
         """Row i of K + offset; a view into the cache, good until the next fetch."""
-        self.fetch(np.array([i]), now)
+        self.fetch(np.array([i]), int(self.stamp.max(initial=0)) + 1 if now is None else now)
         return self.cache[self.slot[i]]
 
     def full(self, who: str = "this solver", instead: str = "smo") -> np.ndarray:
@@ -75,13 +78,14 @@ class Gram:
                 f"{who} needs the whole kernel matrix: {bytes_text(needed)} for n={self.n}, and the cap is"
                 f" {bytes_text(self.cache_bytes)}; raise cache_bytes, or use solver={instead!r}, which needs no matrix"
             )
-        if self.fetched < self.n:
+        if not self.whole:
             self.slot[:] = self.owner[:] = np.arange(self.n)
             for start in range(0, self.n, 512):
                 stop = min(start + 512, self.n)
                 self._compute(np.arange(start, stop), self.cache[start:stop])
             self.stamp[:] = 0
             self.fetched = self.n
+            self.whole = True
         return self.cache
 
     def product(self, v: np.ndarray) -> np.ndarray:

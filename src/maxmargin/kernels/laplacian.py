@@ -39,10 +39,16 @@ def _city_block(A: Any, B: Any) -> np.ndarray:
     if sp.issparse(A) and sp.issparse(B):
         from sklearn.metrics.pairwise import manhattan_distances
 
-        return manhattan_distances(sp.csr_matrix(A), sp.csr_matrix(B))
+        return manhattan_distances(_with_small_indices(A), _with_small_indices(B))
     from scipy.spatial.distance import cdist
 
     return cdist(_dense(A), _dense(B), "cityblock")
+
+
+def _with_small_indices(A: Any) -> Any:
+    """A CSR whose index arrays are int32, as the distance function wants them; the values are shared."""
+    parts = (A.data, A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False))
+    return sp.csr_matrix(parts, shape=A.shape, copy=False)
 
 
 def _dense(A: Any) -> np.ndarray:

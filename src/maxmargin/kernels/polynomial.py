@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels.base import Kernel, check_gamma, dot, scale_gamma, sqnorms
+from maxmargin.kernels.base import Kernel, check_constant, check_gamma, dot, scale_gamma, sqnorms
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,7 @@ class Polynomial(Kernel):
         check_gamma(self.gamma)
         if self.degree != int(self.degree) or self.degree < 1:
             raise InvalidInput(f"degree is {self.degree}; it must be a whole number ≥ 1")
-        if not np.isfinite(self.coef0):
-            raise InvalidInput(f"coef0 is {self.coef0}; it must be finite")
+        check_constant(self.coef0)
 
     @property
     def positive(self):
@@ -44,4 +43,5 @@ class Polynomial(Kernel):
     def _of_dot(self, K: np.ndarray) -> np.ndarray:
         K *= self.gamma
         K += self.coef0
-        return K ** int(self.degree)
+        with np.errstate(over="ignore"):  # the border refuses data on which it overflows
+            return K ** int(self.degree)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel, check_gamma, dot, scale_gamma, sqnorms
+from maxmargin.kernels.base import Kernel, check_constant, check_gamma, dot, scale_gamma, sqnorms
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Sigmoid(Kernel):
 
     def __post_init__(self) -> None:
         check_gamma(self.gamma)
+        check_constant(self.coef0)
 
     @property
     def positive(self):
