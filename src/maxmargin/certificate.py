@@ -19,6 +19,7 @@ import numpy as np
 from maxmargin.errors import InvalidInput
 from maxmargin.parallel import blocks
 from maxmargin.problem import BLOCK, Problem
+from maxmargin.projection import project
 from maxmargin.result import Iterate
 from maxmargin.separability import Inseparable
 
@@ -153,7 +154,7 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
     beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
     linked = iterate.linked and beta is not None
     if beta is not None and not problem.is_feasible(beta):
-        beta = problem.feasible(beta)
+        beta = _repaired(problem, beta)
         if not problem.total and not problem.hard:
             beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
         scores = None
@@ -207,6 +208,19 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         answer=iterate.answer,
     )
     return Examined(point, certificate, _accuracy(problem, scores + b))
+
+
+def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:
+    """A feasible point near β: what is at a bound stays there, if the others can make up the sum."""
+    lower, upper = problem.bounds
+    clipped = np.clip(beta, lower, upper)
+    free = (clipped > lower) & (clipped < upper)
+    if problem.total is not None and free.any():
+        rest = problem.total - float(clipped[~free].sum())
+        if lower[free].sum() <= rest <= upper[free].sum():
+            clipped[free] = project(clipped[free], lower[free], upper[free], rest)
+            return clipped
+    return problem.feasible(beta)
 
 
 def _shown_indefinite(problem: Problem, beta: np.ndarray, sqnorm: float) -> bool:

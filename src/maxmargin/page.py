@@ -43,7 +43,7 @@ li { max-width: 46rem; margin: .35rem 0; }
 .verdict.good { border-color: var(--good); } .verdict.bad { border-color: var(--bad); }
 .facts { width: 100%; table-layout: fixed; }
 .facts th { width: 9.5rem; font-weight: 600; }
-.facts td:nth-child(2) { width: 15rem; }
+.facts td:nth-child(2) { width: 17rem; }
 .facts th, .facts td { text-align: left; vertical-align: top; white-space: normal; }
 .panels { overflow-x: auto; }
 .panels img { min-width: 44rem; }

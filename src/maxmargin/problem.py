@@ -329,11 +329,13 @@ class Problem:
         size = np.abs(beta[beta != 0.0])
         log_share = np.log(size) - np.log(self.C[beta != 0.0])
 
-        def slope(exponent: float) -> float:
+        def slope_at(exponent: float) -> float:
             log_a = np.minimum(exponent + log_share, -1e-16)
             return -np.exp(exponent) * curvature - float(size @ (log_a - np.log(-np.expm1(log_a))))
 
-        return 1.0 if size.size == 0 or slope(0.0) >= 0.0 else float(np.exp(brentq(slope, -700.0, 0.0, xtol=1e-14)))
+        return (
+            1.0 if size.size == 0 or slope_at(0.0) >= 0.0 else float(np.exp(brentq(slope_at, -700.0, 0.0, xtol=1e-14)))
+        )
 
     # New data
 

@@ -35,7 +35,7 @@ class RBF(Kernel):
             from scipy.spatial.distance import cdist
 
             K[...] = cdist(A, B, "sqeuclidean")
-            K *= -self.gamma
+            K *= -float(self.gamma)
             return np.exp(K, out=K)
         K *= 2.0
         K -= a2.astype(K.dtype)[:, None]
