@@ -9,13 +9,16 @@ EXTRAS_test := test
 EXTRAS_lint := test,lint,plot
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow lint types format check clean
+.PHONY: help demo figures test slow lint types format check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/.installed-demo ## run the demonstration
 	$(BIN)/maxmargin demo
+
+figures: $(VENV)/.installed-demo ## make the figures of the README and the guide
+	$(BIN)/python docs/figures.py
 
 test: $(VENV)/.installed-test ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -n 2

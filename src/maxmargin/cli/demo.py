@@ -16,6 +16,7 @@ def demo(
 
     Example: maxmargin demo -o lesson
     """
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
@@ -32,9 +33,9 @@ def demo(
     folder.mkdir(parents=True, exist_ok=True)
     found: list[Row] = []
     for task in TASKS:
-        shown = Table(title=task.title, title_justify="left")
+        shown = Table(title=task.title, title_justify="left", box=SIMPLE_HEAD, padding=0)
         for k, name in enumerate(HEADER):
-            shown.add_column(name, justify="left" if k < 2 else "right")
+            shown.add_column(name, justify="left" if k < 2 else "right", no_wrap=True)
         with console.status(task.title) as status:
             for row in rows(task):
                 if isinstance(row, str):

@@ -1,0 +1,72 @@
+"""The demonstration: its table is true, its page is whole, and its command line is kind."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from typer.testing import CliRunner
+
+from maxmargin import cli, demo
+from maxmargin.solvers.base import registry
+
+pytestmark = pytest.mark.compiled
+runner = CliRunner()
+
+
+def test_every_method_stands_in_the_table_and_agrees():
+    found = [row for row in demo.rows(demo.TASKS[1]) if isinstance(row, demo.Row)]
+    assert {row.method for row in found} == {"auto", *registry.names()}
+    assert demo.agreement(found).startswith("All methods agree")
+    for row in found:
+        cells = dict(zip(demo.HEADER, row.cells(), strict=True))
+        assert float(cells["primal"]) == pytest.approx(row.result.certify().primal, rel=1e-4)
+        assert int(cells["SVs"]) == len(row.result.support)
+
+
+def test_a_disagreement_is_said():
+    """The check can fail: give one method another method's problem."""
+    found = [row for row in demo.rows(demo.TASKS[1]) if isinstance(row, demo.Row) and row.method in ("smo", "qp")]
+    other = [row for row in demo.rows(demo.TASKS[3]) if isinstance(row, demo.Row) and row.method == "smo"]
+    assert "NOT agree" in demo.agreement(found + other)
+
+
+def test_the_lesson_shows_only_files_that_it_wrote(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "PARTS", demo.PARTS[:1])
+    monkeypatch.setattr(demo, "TASKS", demo.TASKS[1:2])
+    found = [row for row in demo.rows(demo.TASKS[0]) if isinstance(row, demo.Row) and row.method in ("smo", "qp")]
+    page = demo.lesson(tmp_path, found, lambda what: None).read_text(encoding="utf-8")
+    sources = re.findall(r'src="([^"]+)"', page)
+    assert len(sources) >= 8
+    assert all((tmp_path / source).exists() for source in sources)
+    assert "http" not in page
+    for part in demo.PARTS:
+        assert part.title in page
+
+
+@pytest.mark.slow
+def test_the_whole_demo(tmp_path):
+    done = runner.invoke(cli.app, ["demo", "-o", str(tmp_path / "lesson")])
+    assert done.exit_code == 0, done.output
+    assert "NOT agree" not in done.output
+    page = (tmp_path / "lesson" / "index.html").read_text(encoding="utf-8")
+    assert all((tmp_path / "lesson" / source).exists() for source in re.findall(r'src="([^"]+)"', page))
+
+
+def test_a_file_in_the_way_is_one_sentence(tmp_path, capsys, monkeypatch):
+    (tmp_path / "taken").write_text("mine")
+    monkeypatch.setattr("sys.argv", ["maxmargin", "demo", "-o", str(tmp_path / "taken")])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 1
+    assert re.fullmatch(r"maxmargin: .*taken is a file; name a folder with -o\n", capsys.readouterr().err)
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_help_and_version():
+    assert "Example: maxmargin demo -o lesson" in runner.invoke(cli.app, ["demo", "--help"]).output
+    assert re.fullmatch(r"maxmargin \d+\.\d+\.\d+\n", runner.invoke(cli.app, ["--version"]).output)
+    assert "demo" in runner.invoke(cli.app, []).output
