@@ -15,11 +15,12 @@ INTRODUCTION = (
     " primal value, the dual value, and the gap between them, which bounds how far it is from the best hyperplane."
 )
 
-#: Figure, title, paragraph.
+#: Figure, title, caption, paragraph.
 THEORY = (
     (
         "losses",
         "The loss",
+        "Four losses for a positive sample: what a score costs, how hard it pulls, and the conjugate",
         "A sample on the right side of its margin costs nothing; one inside the margin or on the wrong side costs"
         " in proportion (the hinge), to the square (squared hinge), or softly (logistic). Least squares also"
         " punishes samples that are too right. The slope of the loss says how hard a sample pulls at the hyperplane.",
@@ -27,6 +28,7 @@ THEORY = (
     (
         "lagrangian",
         "Weak and strong duality",
+        "The function, its Lagrangians, and the dual function whose top meets the minimum",
         "Minimise x² where x must be at least 1. Every multiplier λ ≥ 0 makes a curve L(x, λ) = x² + λ(1 − x) that"
         " lies below x² wherever the constraint holds; so its lowest point is a lower bound on the answer. The best"
         " of these bounds, the top of the dual function, meets the answer: that is strong duality, and it is why a"
@@ -35,6 +37,7 @@ THEORY = (
     (
         "conjugate",
         "The conjugate",
+        "The hinge, a line of slope −½, and the largest gap between them",
         "Draw a line of slope u through the origin. The conjugate ℓ*(u) is the largest amount by which it exceeds"
         " the loss. It turns the minimum over w into a maximum over one number a sample, the dual variables, each"
         " confined to an interval: the dual problem that most of the methods below climb.",
@@ -69,7 +72,8 @@ PARTS = (
         "Sub-gradient descent",
         "The hinge has no slope at its corner, but it has sub-gradients. Each step lets all samples inside the"
         " margin pull at the hyperplane. It is not a descent method: the loss jumps about, so the best point is"
-        " remembered. The average of the pulls is a dual point, so even this method comes with a certificate.",
+        " remembered. The average of the pulls is a dual point, so even this method comes with a certificate; but a"
+        " crumb of weight stays on nearly every sample. Crisp support vectors come from the methods below.",
         "subgradient",
         toys.overlapping,
     ),
