@@ -20,14 +20,14 @@ LAYERS = (
     ("registry", "compiled", "parallel"),
     ("rows",),
     ("losses", "kernels", "transforms"),
-    ("validation", "projection", "space"),
+    ("validation", "projection", "space", "bias"),
     ("problem",),
     ("result",),
     ("separability",),
     ("certificate",),
     ("diagnosis",),
     ("solvers",),
-    ("progress",),
+    ("progress", "best"),
     ("solve",),
 )
 

@@ -197,7 +197,7 @@ def _race(folder: Path, found: list[Row]) -> Iterator[str]:
     yield "<h2>The table</h2>"
     yield (
         "<p>Every method on every problem, with its certificate. Columns: the bias, free or augmented (aug.); steps and"
-        " seconds; both objectives; their relative gap; the share of training samples that are right; support vectors.</p>"
+        " seconds; both objectives; their relative gap; the share of training samples that are right; SVs.</p>"
     )
     for task in TASKS:
         mine = [row for row in found if row.task is task]

@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from maxmargin.bias import kinked_bias, kinks_with_slopes, smooth_bias
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.kernels import kernel as kernel_by_name
@@ -232,44 +233,8 @@ class Problem:
             positive = scores[used & (self.target > 0)].min()
             negative = scores[used & (self.target < 0)].max()
             return -0.5 * float(positive + negative)
-        return self._smooth_bias(scores) if self.loss.smooth else self._kinked_bias(scores)
-
-    def _kinked_bias(self, scores: np.ndarray) -> float:
-        """One sort and a running sum of slopes, for losses that are piecewise linear."""
-        used = self.C > 0
-        kinks = self.loss.kinks(self.target)
-        positions = np.concatenate([(kink - scores)[used] for kink in kinks])
-        weights = np.tile(self.C[used], len(kinks))
-        order = np.argsort(positions, kind="stable")
-        slope = float(self.C @ self._slopes_before_kinks()[0]) + (self.total or 0.0)
-        slopes = slope + np.cumsum(weights[order])
-        # Past this kink the slope is no longer negative (up to the rounding of the sum).
-        flat = 1e-12 * float(weights.sum())
-        k = min(int(np.searchsorted(slopes, -flat)), len(order) - 1)
-        if slopes[k] <= flat and k + 1 < len(order):  # a flat bottom: take its middle
-            return 0.5 * float(positions[order[k]] + positions[order[k + 1]])
-        return float(positions[order[k]])
-
-    def _slopes_before_kinks(self) -> list[np.ndarray]:
-        """The slope just before each kink: from the far left, it grows by one at every kink."""
-        far_left = self.loss.slope(np.full(self.n, -np.inf), self.target)
-        return [far_left + k for k in range(len(self.loss.kinks(self.target)))]
-
-    def _smooth_bias(self, scores: np.ndarray) -> float:
-        """The root of the slope, for losses whose slope is continuous."""
-        from scipy.optimize import brentq
-
-        def slope(b: float) -> float:
-            return float(self.C @ self.loss.slope(scores + b, self.target))
-
-        middle = float(self.C @ (self.target - scores)) / float(self.C.sum())
-        reach = max(1.0, abs(middle)) * 1e-3
-        low, high = middle - reach, middle + reach
-        while slope(low) > 0.0:
-            low, reach = low - 2 * reach, 2 * reach
-        while slope(high) < 0.0:
-            high, reach = high + 2 * reach, 2 * reach
-        return float(brentq(slope, low, high, xtol=1e-14 * max(1.0, abs(low), abs(high)), maxiter=500))
+        find = smooth_bias if self.loss.smooth else kinked_bias
+        return find(self.loss, self.target, self.C, self.total or 0.0, scores)
 
     def pulls(self, scores: np.ndarray) -> np.ndarray:
         """U = −C ℓ'(z) at the best bias; with a free bias the samples at a kink share so that Σu = total."""
@@ -281,7 +246,7 @@ class Problem:
         rest = self.total - float(u.sum())
         if self.loss.smooth:
             return self.feasible(u) if rest else u
-        for steepest, kink in zip(self._slopes_before_kinks(), self.loss.kinks(self.target), strict=True):
+        for steepest, kink in kinks_with_slopes(self.loss, self.target):
             for i in np.flatnonzero(np.abs(z - kink) <= 1e-9 * (1.0 + np.abs(z))):
                 most = -self.C[i] * steepest[i]  # before the kink; one slope less behind it
                 moved = min(max(u[i] + rest, most - self.C[i]), most)

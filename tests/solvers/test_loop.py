@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def test_callbacks_see_every_look_and_may_stop():
     assert result.status.reason is Reason.CALLBACK
     assert "start=result" in str(result.status)
     assert [look.iteration for look in seen] == [1, 2, 3, 4, 5]
-    assert all(a.seconds <= b.seconds for a, b in zip(seen, seen[1:], strict=False))
+    assert all(a.seconds <= b.seconds for a, b in pairwise(seen))
     assert len(result.trace) == 5
     assert [look.certificate.gap for look in seen] == list(result.trace["gap"])
 
@@ -82,7 +83,7 @@ def test_a_warm_start_goes_on_where_the_other_stopped():
 
 def test_bad_warm_starts_are_refused():
     p = problem("separable", "free")
-    with pytest.raises(InvalidInput, match="3 samples|shape"):
+    with pytest.raises(InvalidInput, match=r"3 samples|shape"):
         solve(p, start=np.zeros(3))
     with pytest.raises(InvalidInput, match="features"):
         solve(p, start=(np.zeros(5), 0.0))
