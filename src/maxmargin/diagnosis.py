@@ -13,18 +13,15 @@ if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
 
 
+def findings(problem: Problem, certificate: Certificate, tol: float) -> list[str]:
+    """What is wrong with the data or the parameters, each with what to do about it."""
+    texts = (_scaling(problem), _float32_floor(problem, certificate, tol), _conflicts(problem), _huge_C(problem))
+    return [text for text in texts if text]
+
+
 def advice(problem: Problem, certificate: Certificate, tol: float) -> str:
     """What to do next, in a sentence or two."""
-    found = [
-        text
-        for text in (
-            _scaling(problem),
-            _float32_floor(problem, certificate, tol),
-            _conflicts(problem),
-            _huge_C(problem),
-        )
-        if text
-    ]
+    found = findings(problem, certificate, tol)
     return "; ".join(found) if found else "allow more time or iterations, or try another solver (maxmargin.solvers())"
 
 

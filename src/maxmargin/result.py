@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,6 +145,8 @@ class Result:
     point: Iterate
     certificate: Certificate
     trace: Trace
+    #: The relative gap that was asked for.
+    tol: float
     #: Certificates of problems that the solver really worked on, by name (the penalty method).
     related: dict[str, Certificate] = field(default_factory=dict)
 
@@ -201,7 +205,7 @@ class Result:
 
         return certify(self.problem, self.point)
 
-    def report(self, path: Any) -> Any:
+    def report(self, path: str | PathLike[str]) -> Path:
         """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path."""
         from maxmargin.report import report
 

@@ -281,7 +281,7 @@ class _Run:
             related[other.name] = certify(other.problem, Iterate(beta=other.beta))
         self.trace.look_seconds += perf_counter() - tick
         status = Status(reason, self._text(reason, certificate))
-        return Result(self.problem, self.solver, status, final.point, certificate, self.trace, related)
+        return Result(self.problem, self.solver, status, final.point, certificate, self.trace, self.tol, related)
 
     def _text(self, reason: Reason, certificate: Certificate) -> str:
         gap = f"relative gap {certificate.relative_gap:.2g}"

@@ -61,7 +61,7 @@ class SMO(Solver):
             g -= gram.product(beta)
         arrays = (gram.diag, form.ridge, form.tube, form.lower, form.upper)
         second = self.selection == "second-order"
-        chunk = max(100, min(problem.n, 1000))
+        chunk = max(10, min(problem.n // 10, 1000))
         row_work = problem.X.nnz if hasattr(problem.X, "nnz") else problem.X.size
         k = 0
         while True:
