@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin import kernels, losses, transforms
+    from maxmargin import kernels, losses, plots, transforms
     from maxmargin.certificate import Certificate, certify
     from maxmargin.problem import Problem
     from maxmargin.result import Iterate, Result, Status, Trace
@@ -35,7 +35,7 @@ _HOMES = {
     "Solver": "solvers",
     "solvers": "solvers",
 }
-_SUBMODULES = ("kernels", "losses", "transforms")
+_SUBMODULES = ("kernels", "losses", "plots", "transforms")
 
 __all__ = [
     "Certificate",
@@ -48,6 +48,7 @@ __all__ = [
     "certify",
     "kernels",
     "losses",
+    "plots",
     "solve",
     "solvers",
     "transforms",

@@ -501,6 +501,23 @@ def test_the_same_problem_with_an_augmented_bias(loss, kernel):
         assert other.primal(w) == pytest.approx(made.primal(w), rel=1e-12)
 
 
+@pytest.mark.parametrize("bias", ["none", "augmented", "free"])
+def test_new_rows_score_like_the_training_rows(kernel, bias):
+    """⟨w, φ(z)⟩ at the training rows is the training score, and the bias inside w is what the constant feature adds."""
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    y = np.arange(9) % 2
+    scale = {"bias_scale": 2.5} if bias == "augmented" else {}
+    for make in (np.asarray, sp.csr_array):
+        problem = Problem(make(X), y, kernel=kernel, bias=bias, **scale)
+        w = random_point(problem)
+        scores = problem.space.scores(w)
+        for new in (X, sp.csr_array(X)):
+            assert_allclose(problem.space.decision(problem.check_new(new), w), scores, rtol=1e-10, atol=1e-10)
+        plain = Problem(make(X), y, kernel=kernel, bias="none")
+        without = np.r_[w[:-1], 0.0] if problem.linear else w
+        assert_allclose(scores - plain.space.scores(without), problem.space.bias(w), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("c", [1e-2, 1.0, 1e4])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_penalty_method_is_the_augmented_bias(supervised_loss, kernel, c):

@@ -18,7 +18,42 @@ try:
 except ImportError:
     raise missing_extra("matplotlib", "plot") from None
 
+from maxmargin.plots.animation import AnimationDisplay, animate
+from maxmargin.plots.curves import ConvergenceDisplay, convergence
 from maxmargin.plots.decision import boundary
 from maxmargin.plots.display import BoundaryDisplay, Display
+from maxmargin.plots.racing import RaceDisplay, race
+from maxmargin.plots.selection import GridDisplay, PathDisplay, grid, path
+from maxmargin.plots.theory import (
+    ConjugateDisplay,
+    LagrangianDisplay,
+    LossesDisplay,
+    conjugate,
+    lagrangian,
+    losses,
+)
+from maxmargin.plots.vectors import SupportDisplay, support
 
-__all__ = ["BoundaryDisplay", "Display", "boundary"]
+__all__ = [
+    "AnimationDisplay",
+    "BoundaryDisplay",
+    "ConjugateDisplay",
+    "ConvergenceDisplay",
+    "Display",
+    "GridDisplay",
+    "LagrangianDisplay",
+    "LossesDisplay",
+    "PathDisplay",
+    "RaceDisplay",
+    "SupportDisplay",
+    "animate",
+    "boundary",
+    "conjugate",
+    "convergence",
+    "grid",
+    "lagrangian",
+    "losses",
+    "path",
+    "race",
+    "support",
+]

@@ -10,18 +10,19 @@ from matplotlib.axes import Axes
 from maxmargin.errors import InvalidInput
 from maxmargin.plots.display import BoundaryDisplay, axes_for
 from maxmargin.plots.levels import (
-    DEEPEST,
+    Lines,
     draw_levels,
     draw_regions,
     draw_shading,
     flat_note,
     level_handles,
     level_lines,
+    update_shading,
 )
 from maxmargin.plots.line import draw_on_a_line
-from maxmargin.plots.plane import Box, Plane, box_around, choose_plane
+from maxmargin.plots.plane import Plane, box_around, choose_plane
 from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles
-from maxmargin.plots.style import legend, styled
+from maxmargin.plots.style import legend, shape_of, styled
 from maxmargin.plots.style import title as set_title
 from maxmargin.plots.subject import Subject, in_blocks, subject_of
 
@@ -78,36 +79,44 @@ def boundary(
 def _draw_on_a_plane(
     subject: Subject, plane: Plane, given: Axes | None, resolution: int, heading: str
 ) -> BoundaryDisplay:
-    # The data.
-    figure, (ax,), own = axes_for(given, 1, (6.4, 5.6))
+    binary = subject.decision is not None
     positions = plane.coordinates(subject.X)
-    box = box_around(positions, shape_of(ax, own))
+    drawn, some = choose_points(subject.codes, subject.kinds)
+    agreement = 1.0 if plane.faithful else _agreement(subject, plane, drawn)
+    notes = [plane.note, some]
+    if not plane.faithful:
+        notes.insert(1, f"the shade under a point agrees with the model for {agreement:.0%} of them")
+    # The words come first: the room that they leave decides on the shape of the box.
+    figure, (ax,), own = axes_for(given, 1, (6.4, 5.6))
+    ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
+    set_title(ax, heading, notes, own)
+    image = draw_shading(ax, own) if binary else None
+    classes, kinds = class_handles(subject.classes, subject.codes), kind_handles(subject.kinds)
+    placeholder = legend(
+        [ax], [classes, level_handles({level: [] for level in subject.levels if binary}, subject.margins), kinds], own
+    )
+    left, right, bottom, top = box_around(positions)
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    box = box_around(positions, shape_of(ax))
+    placeholder.remove()
+    # The data on that box, and the drawing.
     x, y = np.linspace(*box[:2], resolution), np.linspace(*box[2:], resolution)
     values = values_on_grid(subject, plane, x, y)
-    binary = subject.decision is not None
-    lines = level_lines(subject.weights, plane, box, x, y, values, subject.levels) if binary else {}
-    flat = flat_note(values) if binary else ""
-    if flat:  # what is left of the lines is rounding
-        lines = {level: [] for level in lines}
-    drawn, notes = choose_points(subject.codes, subject.kinds)
-    agreement = 1.0 if plane.faithful else _agreement(subject, plane, drawn)
-    # The drawing.
-    if binary:
-        image = draw_shading(ax, x, y, values)
-        draw_levels(ax, lines)
-        if own:
-            extend = "both" if np.abs(values).max() > DEEPEST else "neither"
-            figure.colorbar(image, ax=ax, label="decision value z", shrink=0.8, pad=0.02, extend=extend)
-    else:
+    lines: Lines = {}
+    if image is None:
         draw_regions(ax, x, y, values, len(subject.classes))
+    else:
+        lines = level_lines(subject.weights, plane, box, x, y, values, subject.levels)
+        flat = flat_note(values)
+        if flat:  # whatever lines and shades there are is rounding
+            lines = {level: [] for level in lines}
+            values = np.full_like(values, values.mean())
+            set_title(ax, heading, [*notes, flat], own)
+        update_shading(image, x, y, values)
+        draw_levels(ax, lines)
     draw_points(ax, positions, subject.codes, subject.kinds, drawn)
-    frame(ax, box, plane.names)
-    texts = [plane.note, notes, flat]
-    if not plane.faithful:
-        texts.insert(1, f"the shade under a point agrees with the model for {agreement:.0%} of them")
-    set_title(ax, heading, texts, own)
-    groups = class_handles(subject.classes, subject.codes), level_handles(lines), kind_handles(subject.kinds)
-    legend([ax], groups, own)
+    ax.set(xlim=box[:2], ylim=box[2:])
+    legend([ax], [classes, level_handles(lines, subject.margins), kinds], own)
     return BoundaryDisplay(figure, (ax,), positions, drawn, subject.kinds, lines, x, y, values, plane, agreement)
 
 
@@ -119,9 +128,8 @@ def values_on_grid(subject: Subject, plane: Plane, x: np.ndarray, y: np.ndarray)
         return (uv @ normal + offset).reshape(len(y), len(x))
     score = subject.decision or subject.predict
     # A grid of 200 × 200 rows with thousands of features is made a piece at a time.
-    rows_at_once = max(1, 2**22 // len(plane.origin))
-    pieces = [score(plane.points(uv[k : k + rows_at_once])) for k in range(0, len(uv), rows_at_once)]
-    return np.concatenate(pieces).reshape(len(y), len(x))
+    values = in_blocks(lambda part: score(plane.points(part)), uv, width=len(plane.origin))
+    return values.reshape(len(y), len(x))
 
 
 def _agreement(subject: Subject, plane: Plane, drawn: np.ndarray) -> float:
@@ -129,20 +137,3 @@ def _agreement(subject: Subject, plane: Plane, drawn: np.ndarray) -> float:
     theirs = in_blocks(subject.predict, rows)
     shown = in_blocks(subject.predict, plane.points(plane.coordinates(rows)))
     return float(np.mean(theirs == shown))
-
-
-def shape_of(ax: Axes, own: bool) -> float:
-    """Width by height of the axes, as far as it is known before the layout is made."""
-    if own:
-        return 1.2
-    box, figure = ax.get_position(), ax.figure.figure
-    shape = box.width * figure.get_figwidth() / (box.height * figure.get_figheight())
-    return float(np.clip(shape, 0.8, 1.6))
-
-
-def frame(ax: Axes, box: Box, names: tuple[str, str]) -> None:
-    """Limits, labels, and equal units where the box allows it."""
-    left, right, bottom, top = box
-    ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=names[0], ylabel=names[1])
-    if 0.79 <= (right - left) / (top - bottom) <= 1.61:
-        ax.set_aspect("equal", adjustable="box")

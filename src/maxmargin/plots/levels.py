@@ -35,23 +35,30 @@ def level_lines(
     return {level: straight_line(normal, offset - level, box) for level in levels}
 
 
-def draw_shading(ax: Axes, x: np.ndarray, y: np.ndarray, values: np.ndarray) -> AxesImage:
-    """The decision function as an image of pale bands, the same depth on both sides of 0."""
-    deepest = float(np.clip(np.abs(values).max(), 1.0, DEEPEST))
-    half_x, half_y = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
-    return ax.imshow(
-        values,
-        extent=(x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y),
+def draw_shading(ax: Axes, bar: bool = False) -> AxesImage:
+    """The decision function as an image of pale bands, yet to be filled; the same shade is the same value always."""
+    image = ax.imshow(
+        np.zeros((2, 2)),
         origin="lower",
         aspect="auto",
         cmap=shading(),
-        vmin=-deepest,
-        vmax=deepest,
+        vmin=-DEEPEST,
+        vmax=DEEPEST,
         # Values are interpolated before they become bands, so that the bands have smooth edges.
         interpolation="bilinear",
         interpolation_stage="data",
         zorder=0.0,
     )
+    if bar:
+        ax.figure.colorbar(image, ax=ax, label="decision value z", shrink=0.8, pad=0.02, extend="both")
+    return image
+
+
+def update_shading(image: AxesImage, x: np.ndarray, y: np.ndarray, values: np.ndarray) -> None:
+    """Fill the image with the values on a grid, whose points are the middles of the pixels."""
+    half_x, half_y = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
+    image.set_extent((x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y))
+    image.set_data(values)
 
 
 def level_look(level: float) -> Level:
@@ -77,15 +84,17 @@ def draw_levels(ax: Axes, lines: Lines) -> dict[float, LineCollection]:
     return collections
 
 
-def level_handles(lines: Lines, in_view: bool = True) -> list[Line2D]:
+def level_handles(lines: Lines, margins: bool = True) -> list[Line2D]:
     """Legend entries of the levels; one that is not in the picture says so."""
-    names = {-1.0: "margin z = −1", 0.0: "hyperplane z = 0", 1.0: "margin z = +1"}
-    handles = []
-    for level, pieces in lines.items():
-        look = level_look(level)
-        label = names[level] + ("" if pieces or not in_view else " (not in view)")
-        handles.append(Line2D([], [], color=BLACK, linestyle=look.linestyle, linewidth=look.linewidth, label=label))
-    return handles
+    side = "margin z" if margins else "level z"
+    names = {-1.0: f"{side} = −1", 0.0: "hyperplane z = 0", 1.0: f"{side} = +1"}
+    return [level_handle(level, names[level] + ("" if pieces else " (not in view)")) for level, pieces in lines.items()]
+
+
+def level_handle(level: float, label: str) -> Line2D:
+    """The legend entry of one level."""
+    look = level_look(level)
+    return Line2D([], [], color=BLACK, linestyle=look.linestyle, linewidth=look.linewidth, label=label)
 
 
 def draw_regions(ax: Axes, x: np.ndarray, y: np.ndarray, predicted: np.ndarray, count: int) -> None:

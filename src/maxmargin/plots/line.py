@@ -14,12 +14,13 @@ from maxmargin.plots.levels import (
     draw_regions,
     draw_shading,
     flat_note,
+    level_handle,
     level_handles,
-    level_look,
+    update_shading,
 )
 from maxmargin.plots.plane import box_around
 from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles
-from maxmargin.plots.style import BLACK, GREEN, legend, title
+from maxmargin.plots.style import GREEN, legend, title
 from maxmargin.plots.subject import Subject, in_blocks
 
 
@@ -52,12 +53,12 @@ def _decision_view(subject: Subject, ax: Axes, resolution: int) -> View:
     x, y = np.linspace(left, right, resolution), np.array([bottom, top])
     values = in_blocks(subject.decision, x[:, None])
     lines = {level: [np.array([[left, level], [right, level]])] for level in subject.levels}
-    draw_shading(ax, x[[0, -1]], y, np.repeat(y[:, None], 2, axis=1))
+    update_shading(draw_shading(ax), x[[0, -1]], y, np.repeat(y[:, None], 2, axis=1))
     draw_levels(ax, lines)
     ax.plot(x, values, color=GREEN, linewidth=2.0, zorder=2.5)
     ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=subject.features[0], ylabel="decision value z")
     curve = Line2D([], [], color=GREEN, linewidth=2.0, label="decision function")
-    return positions, lines, x, y, values, [curve, *level_handles(lines)], [flat_note(values)]
+    return positions, lines, x, y, values, [curve, *level_handles(lines, subject.margins)], [flat_note(values)]
 
 
 def _class_view(subject: Subject, ax: Axes, resolution: int) -> View:
@@ -94,7 +95,6 @@ def _prediction_view(subject: Subject, ax: Axes, resolution: int) -> View:
     left, right, bottom, top = box_around(positions)
     x = np.array([min(left, bottom), max(right, top)])
     ax.set(xlim=x, ylim=x, xlabel="true value", ylabel="predicted value")
-    ax.set_aspect("equal", adjustable="box")
     lines, handles = _tube(ax, x, x, subject.epsilon, "predicted = true")
     return positions, lines, x, x, x, handles, [f"{subject.X.shape[1]} features: predicted against true values"]
 
@@ -107,10 +107,4 @@ def _tube(ax: Axes, x: np.ndarray, middle: np.ndarray, epsilon: float | None, na
     names = {0.0: name} if epsilon is None else {-epsilon: f"−ε (ε = {epsilon:g})", epsilon: "+ε", 0.0: name}
     if epsilon:
         ax.fill_between(x, middle - epsilon, middle + epsilon, color="0.92", zorder=0.0)
-    handles: list[Artist] = []
-    for offset in lines:
-        look = level_look(offset)
-        handles.append(
-            Line2D([], [], color=BLACK, linestyle=look.linestyle, linewidth=look.linewidth, label=names[offset])
-        )
-    return lines, handles
+    return lines, [level_handle(offset, names[offset]) for offset in lines]

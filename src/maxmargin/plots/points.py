@@ -23,8 +23,9 @@ def choose_points(codes: np.ndarray, kinds: Mapping[str, np.ndarray], most: int 
     Each kind in each class keeps all its samples or an equal number of them, so that the few of a rare class and the
     few vectors that hold the margin are never lost among the many.
     """
-    if len(codes) <= most:
-        return np.arange(len(codes)), ""
+    everything = np.sort(np.concatenate(list(kinds.values())))
+    if len(everything) <= most:
+        return everything, ""
     groups = [indices[codes[indices] == code] for indices in kinds.values() for code in np.unique(codes[indices])]
     sizes = np.sort([len(group) for group in groups])
     # The largest limit whose sum stays within `most`: fill up the groups from the smallest to the largest.
@@ -36,7 +37,7 @@ def choose_points(codes: np.ndarray, kinds: Mapping[str, np.ndarray], most: int 
         left -= int(size)
     rng = np.random.default_rng(0)
     drawn = np.sort(np.concatenate([g if len(g) <= limit else rng.choice(g, limit, replace=False) for g in groups]))
-    return drawn, f"{len(drawn):,} of {len(codes):,} points drawn: at most {limit:,} of each class and kind"
+    return drawn, f"{len(drawn):,} of {len(everything):,} points drawn: at most {limit:,} of each class and kind"
 
 
 def marker_area(count: int) -> float:
@@ -68,7 +69,8 @@ def draw_points(
                 ax.scatter(
                     x,
                     y,
-                    s=1.7 * area if look.edged else 1.15 * area if look.filled else area,
+                    # Support vectors stay visible in a cloud of many small markers.
+                    s=max(26.0, 1.7 * area) if look.edged else max(16.0, 1.15 * area) if look.filled else area,
                     marker=class_marker(int(code)),
                     facecolors=colour if look.filled else "white",
                     edgecolors=BLACK if look.edged else "white" if look.filled else colour,
@@ -99,7 +101,7 @@ def class_handles(classes: Sequence[str], codes: np.ndarray) -> list[Line2D]:
     ]
 
 
-def kind_handles(kinds: Mapping[str, np.ndarray]) -> list[Line2D]:
+def kind_handles(kinds: Mapping[str, np.ndarray], counted: bool = True) -> list[Line2D]:
     """Legend entries of the kinds, with how many samples there are of each; no candidates are not worth a line."""
     return [
         Line2D(
@@ -111,7 +113,7 @@ def kind_handles(kinds: Mapping[str, np.ndarray]) -> list[Line2D]:
             markeredgecolor=BLACK if KINDS[name].edged else GREY,
             markeredgewidth=1.3 if KINDS[name].edged else 0.9,
             markersize=7.5 if KINDS[name].edged else 6.0,
-            label=f"{KINDS[name].label}: {len(indices):,}",
+            label=KINDS[name].label + (f": {len(indices):,}" if counted else ""),
         )
         for name, indices in kinds.items()
         if name != "sample" and (name != "candidate" or len(indices))

@@ -15,11 +15,15 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgb
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-BLACK, GREY, PALE = "#000000", "#666666", "#dddddd"
+BLACK, GREY = "#000000", "#666666"
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, YELLOW, INDIGO, WINE = "#E69F00", "#56B4E9", "#F0E442", "#332288", "#882255"
 
@@ -30,7 +34,8 @@ CLASS_MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p")
 RUN_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, WINE)
 RUN_MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">")
 #: The primal comes down on a solid line, the dual comes up on a dashed one.
-PRIMAL, DUAL = "-", (0, (5, 2))
+PRIMAL: Any = "-"
+DUAL: Any = (0, (5, 2))
 
 
 class Level(NamedTuple):
@@ -107,11 +112,12 @@ def class_marker(code: int) -> str:
     return CLASS_MARKERS[(code + code // len(CLASS_COLOURS)) % len(CLASS_MARKERS)]
 
 
-def run_style(position: int) -> dict[str, Any]:
-    """Colour and marker of one run among several."""
+def run_style(position: int, count: int = 1) -> dict[str, Any]:
+    """Colour and marker of one run among several; thinner lines where there are many."""
     return {
         "color": RUN_COLOURS[position % len(RUN_COLOURS)],
         "marker": RUN_MARKERS[position % len(RUN_MARKERS)],
+        "linewidth": 1.6 if count <= 4 else 1.1,
         "markersize": 4.5,
         "markeredgecolor": "white",
         "markeredgewidth": 0.5,
@@ -130,38 +136,36 @@ def shading() -> Colormap:
     return LinearSegmentedColormap.from_list("decision", ends, N=12)
 
 
-def title(ax: Axes, text: str, notes: Sequence[str] = (), own: bool = False) -> None:
+def title(ax: Axes, text: str, notes: Sequence[str] = (), own: bool = False) -> Text:
     """A title over its axes, with notes on the lines below it, wrapped so that nothing is cut off."""
-    # A figure of our own has room to the right of its axes, too.
-    width = 72.0 * float(ax.figure.figure.get_figwidth()) - 60.0 if own else _points_across([ax])
+    # A figure of our own has room between its axes and to the right of them, too.
+    place = ax.get_subplotspec()
+    columns = 1 if place is None else place.get_gridspec().ncols
+    width = 72.0 * float(ax.figure.figure.get_figwidth()) / columns - 60.0 if own else _points_across([ax])
     letters = max(20, int(width / 5.7))
     lines = [line for part in (text, *notes) if part for line in textwrap.wrap(part, letters)]
-    ax.set_title("\n".join(lines), loc="left", linespacing=1.25)
+    return ax.set_title("\n".join(lines), loc="left", linespacing=1.25)
 
 
-def legend(axes: Sequence[Axes], groups: Sequence[Sequence[Artist]], own: bool) -> None:
+def legend(axes: Sequence[Axes], groups: Sequence[Sequence[Artist]], own: bool) -> Legend:
     """A legend below the axes, where it covers no data: one column for each group, or as many columns as fit.
 
     Axes of the user's own get it below the middle one; a figure without a layout engine is given the constrained
     one, without which the legend would be cut off.
     """
-    groups = [list(group) for group in groups if group]
-    if not groups:
-        return
     figure = axes[0].figure.figure
     size = 9.0 if own else 8.0
     room = 72.0 * float(figure.get_figwidth()) if own else 1.25 * _points_across(axes)
-    handles, columns = _columns(groups, room, size)
+    handles, columns = _columns([list(group) for group in groups if group], room, size)
     options: dict[str, Any] = {"handles": handles, "ncols": columns, "fontsize": size, "columnspacing": 1.2}
     if own:
-        figure.legend(loc="outside lower center", **options)
-        return
+        return figure.legend(loc="outside lower center", **options)
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     ax = axes[len(axes) // 2]
     below_labels = ScaledTranslation(0.0, -38.0 / 72.0, figure.dpi_scale_trans)
     options["bbox_transform"] = ax.transAxes + below_labels
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=0.0, **options)
+    return ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=0.0, **options)
 
 
 def _columns(groups: list[list[Artist]], room: float, size: float) -> tuple[list[Artist], int]:
@@ -184,8 +188,33 @@ def _columns(groups: list[list[Artist]], room: float, size: float) -> tuple[list
 
 
 def message(ax: Axes, text: str) -> None:
-    """What a panel says where there is nothing to draw."""
+    """What a panel says where there is nothing to draw; its axes would count nothing."""
     ax.text(0.5, 0.5, textwrap.fill(text, 30), transform=ax.transAxes, ha="center", va="center", color=GREY)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(NullLocator())
+        axis.set_minor_locator(NullLocator())
+
+
+def plain(name: object) -> str:
+    """A name of the user's as it is: a pair of dollars in it would be set as mathematics."""
+    return str(name).replace("$", r"\$")
+
+
+def number(value: float) -> str:
+    """A short number with a true minus sign."""
+    return f"{value:.3g}".replace("-", "−")
+
+
+def whole_numbers(axis: Axis) -> None:
+    """Ticks of something that is counted."""
+    axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
+
+
+def shape_of(ax: Axes) -> float:
+    """Width by height of the axes once their titles, labels and legend have taken their room."""
+    ax.figure.figure.draw_without_rendering()
+    box = ax.get_window_extent()
+    return float(box.width / box.height)
 
 
 def _points_across(axes: Sequence[Axes]) -> float:

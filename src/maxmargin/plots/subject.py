@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.certificate import KINDS
+from maxmargin.certificate import KINDS, Kinds
 from maxmargin.errors import InvalidInput
 from maxmargin.losses.base import Task
+from maxmargin.plots.style import plain
+from maxmargin.problem import Problem
 from maxmargin.result import Result
 
 #: A grid point has all features: so many numbers are made at a time.
@@ -44,6 +46,8 @@ class Subject:
     #: Half the width of the tube of a regression.
     epsilon: float | None
     features: tuple[str, ...]
+    #: Whether the levels ±1 are margins, or just levels.
+    margins: bool = False
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -57,7 +61,7 @@ def subject_of(model: Any, X: Any, y: Any) -> Subject:
 
 
 def describe(result: Result) -> str:
-    """A fit in one line: solver, loss, kernel, C and what is proved."""
+    """A run in one line: solver, loss, kernel and C."""
     problem = result.problem
     kernel = problem.kernel.name
     gamma = getattr(problem.kernel, "gamma", None)
@@ -66,9 +70,24 @@ def describe(result: Result) -> str:
     C = f"{weights[0]:.3g}" if weights.size == 1 else f"{weights[0]:.3g} to {weights[-1]:.3g}"
     if problem.hard:
         C = "∞"
-    gap = result.certificate.relative_gap
-    proved = f"relative gap {gap:.1g}" if np.isfinite(gap) else "no finite gap"
-    return f"{result.solver.name}: {problem.loss.name}, {kernel}, C = {C}, {proved}"
+    return f"{result.solver.name}: {problem.loss.name}, {kernel}, C = {C}"
+
+
+def proved(gap: float) -> str:
+    """What a relative gap proves, in words."""
+    return f"relative gap {gap:.1e}" if np.isfinite(gap) else "no finite gap"
+
+
+def class_names(problem: Problem) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The class of each sample as a number, and what the classes are called; one of all where there are no classes."""
+    if problem.classes is None:
+        return np.zeros(problem.n, dtype=int), ("samples",)
+    return (problem.target > 0).astype(int), tuple(plain(label) for label in problem.classes)
+
+
+def by_kind(kinds: Kinds) -> dict[str, np.ndarray]:
+    """The samples of each kind, in the order in which a legend names them."""
+    return {kind: kinds[kind] for kind in KINDS}
 
 
 def _from_result(result: Result, X: Any, y: Any) -> Subject:
@@ -80,26 +99,24 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
     table = problem.X if X is None else X
     rows = _rows(table)
     training = X is None or _same(problem.check_new(rows), problem.X)
-    classes = ("samples",) if problem.classes is None else tuple(str(label) for label in problem.classes)
-    codes, target = np.zeros(rows.shape[0], dtype=int), None
-    if training and y is None:
-        target = problem.target
-    elif problem.task == "regression":
-        target = _column(y, rows.shape[0]).astype(float)
-    elif problem.classes is not None:
-        codes = _codes(_column(y, rows.shape[0]), problem.classes)
-    if training and y is None and problem.task == "classification":
-        codes = (problem.target > 0).astype(int)
+    codes, classes = class_names(problem)
+    target = problem.target
+    if not training or y is not None:
+        codes = np.zeros(rows.shape[0], dtype=int)
+        if problem.task == "regression":
+            target = _column(y, rows.shape[0]).astype(float)
+        elif problem.classes is not None:
+            codes = _codes(_column(y, rows.shape[0]), problem.classes)
     kinds = {"sample": np.arange(rows.shape[0])}
     if training:
-        kinds = {kind: result.certificate.kinds[kind] for kind in KINDS}
+        kinds = by_kind(result.certificate.kinds)
 
     def predict(Z: np.ndarray) -> np.ndarray:
         z = result.decision_function(Z)
         return z if problem.task == "regression" else (z > 0).astype(int)
 
     return Subject(
-        name=describe(result),
+        name=f"{describe(result)}, {proved(result.certificate.relative_gap)}",
         X=rows,
         task=problem.task,
         codes=codes,
@@ -111,6 +128,7 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
         weights=(result.w, result.b) if result.w is not None and problem.transform is None else None,
         epsilon=getattr(problem.loss, "epsilon", None),
         features=_feature_names(table, rows.shape[1]),
+        margins=problem.loss.name in ("hinge", "squared-hinge"),
     )
 
 
@@ -126,7 +144,7 @@ def _from_estimator(model: Any, X: Any, y: Any) -> Subject:
 
     def table(Z: np.ndarray) -> Any:
         # An estimator that was fitted on named columns warns when it is asked about nameless ones.
-        return type(X)(Z, columns=X.columns) if hasattr(X, "columns") else Z
+        return type(X)(Z, columns=X.columns) if hasattr(X, "iloc") else Z
 
     def predict(Z: np.ndarray) -> np.ndarray:
         answer = np.asarray(model.predict(table(Z)))
@@ -153,7 +171,7 @@ def _from_estimator(model: Any, X: Any, y: Any) -> Subject:
         X=rows,
         task=task,
         codes=codes,
-        classes=tuple(str(label) for label in labels),
+        classes=tuple(plain(label) for label in labels),
         target=target,
         kinds=_support_of(model, rows),
         decision=decision if scored else None,
@@ -161,6 +179,7 @@ def _from_estimator(model: Any, X: Any, y: Any) -> Subject:
         weights=_weights_of(model, rows, decision) if scored else None,
         epsilon=None,
         features=_feature_names(X, rows.shape[1]),
+        margins=type(last).__name__ in ("SVC", "NuSVC", "LinearSVC"),
     )
 
 
@@ -186,9 +205,9 @@ def _support_of(model: Any, rows: Any) -> dict[str, np.ndarray]:
     return {"outside": np.setdiff1d(everything, support), "support": np.sort(support)}
 
 
-def in_blocks(score: Score, rows: Any) -> np.ndarray:
-    """A score of many rows, made dense a block at a time."""
-    size = max(1, NUMBERS // max(1, rows.shape[1]))
+def in_blocks(score: Score, rows: Any, width: int | None = None) -> np.ndarray:
+    """A score of many rows, made dense a block at a time; `width` is how many numbers each row will become."""
+    size = max(1, NUMBERS // max(1, width or rows.shape[1]))
     return np.concatenate([score(_dense(rows[i : i + size])) for i in range(0, rows.shape[0], size)])
 
 
@@ -230,4 +249,4 @@ def _codes(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def _feature_names(table: Any, d: int) -> tuple[str, ...]:
     columns = getattr(table, "columns", None)
-    return tuple(f"feature {j}" for j in range(d)) if columns is None else tuple(str(name) for name in columns)
+    return tuple(f"feature {j}" for j in range(d)) if columns is None else tuple(plain(name) for name in columns)
