@@ -132,7 +132,7 @@ assert sys.modules["maxmargin.solve"].solve is solve
 def test_public_names():
     for name in maxmargin.__all__:
         value = getattr(maxmargin, name)
-        assert isinstance(value, ModuleType) == (name in ("kernels", "losses", "transforms")), name
+        assert isinstance(value, ModuleType) == (name in ("kernels", "losses", "plots", "transforms")), name
     assert set(dir(maxmargin)) >= set(maxmargin.__all__)
     with pytest.raises(AttributeError, match="no attribute 'margin'"):
         maxmargin.margin  # noqa: B018

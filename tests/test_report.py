@@ -49,13 +49,13 @@ def fit(name):
     noise = 0.3 * np.random.default_rng(1).normal(size=40)
     makers = {
         "linear": lambda: solve(Problem(X, y)),
-        "kernel": lambda: solve(Problem(X, y, kernel="rbf", C=10.0), every=1),
+        "kernel": lambda: solve(Problem(X, y, kernel="rbf", C=10.0), tol=1e-8),
         "augmented": lambda: solve(Problem(X, y, bias="augmented", bias_scale=2.0, class_weight={1.0: 3.0})),
         "sparse": lambda: solve(Problem(sp.csr_array(X.astype(np.float32)), y, bias="none")),
         "hard": lambda: solve(Problem(*clouds(4.0), C=np.inf)),
         "inseparable": lambda: solve(Problem(X, y, C=np.inf)),
         "indefinite": lambda: solve(Problem(X, y, kernel="sigmoid")),
-        "unchecked": lambda: solve(Problem(X @ X.T, y, kernel="precomputed")),
+        "unchecked": lambda: solve(Problem(X @ X.T, y, kernel="precomputed"), "qp"),
         "own kernel": lambda: solve(Problem(X, y, kernel=lambda A, B: (A @ B.T + 1.0) ** 2)),
         "transform": lambda: solve(Problem(X, y, transform=lambda Z: np.c_[Z, Z**2])),
         "unfinished": lambda: solve(Problem(X, y), "projected-gradient", max_iter=8, tol=1e-9, every=1),

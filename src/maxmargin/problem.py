@@ -346,6 +346,6 @@ def _weight(C: float | None, lam: float | None) -> float:
         if not is_number(C) or not C > 0:
             raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
         return float(C)
-    if not is_number(lam) or not 0.0 <= lam < np.inf:
-        raise InvalidInput(f"lam is {lam!r}; it must be a finite number ≥ 0 (0 for a hard margin)")
+    if not is_number(lam) or not 0.0 <= lam < np.inf or (0.0 < lam < 1e-300):
+        raise InvalidInput(f"lam is {lam!r}; it must be 0 (a hard margin) or a finite number ≥ 1e-300")
     return 1.0 / float(lam) if lam > 0 else np.inf

@@ -202,10 +202,8 @@ def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classe
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
-        # n / (2 · n_class), with rows of weight 0 not counted
-        present = weights > 0
-        counts = {sign: int(np.count_nonzero(present & (t == sign))) for sign in (-1.0, 1.0)}
-        by_sign = {sign: int(np.count_nonzero(present)) / (2 * max(1, count)) for sign, count in counts.items()}
+        # Half of all weight for each class; counted by weight, so that a weight of 2 is the row written twice.
+        by_sign = {sign: float(weights.sum() / (2 * max(weights[t == sign].sum(), 1e-300))) for sign in (-1.0, 1.0)}
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes]
         if unknown:

@@ -89,6 +89,13 @@ def test_weights_equal_repetition(solver):
             assert abs(one.certificate.primal - other.certificate.primal) <= allowed + 1e-9
 
 
+def test_balanced_weights_equal_repetition():
+    times = rng.integers(1, 4, ROWS)
+    weighted = make("hinge", sample_weight=times, class_weight="balanced")
+    repeated = make("hinge", rows=np.repeat(X, times, axis=0), y=np.repeat(labels, times), class_weight="balanced")
+    np.testing.assert_allclose(weighted.C, np.add.reduceat(repeated.C, np.r_[0, np.cumsum(times)[:-1]]))
+
+
 @pytest.mark.parametrize("solver", OPTIMISERS)
 def test_weight_zero_equals_leaving_out(solver):
     weight = np.ones(ROWS)
