@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from maxmargin.errors import MissingExtra
 from maxmargin.lesson import INTRODUCTION, PARTS, THEORY, Part
 from maxmargin.page import document, picture, table
 from maxmargin.problem import Bias, Problem
-from maxmargin.result import Result
+from maxmargin.result import Reason, Result
 from maxmargin.solve import solve
 from maxmargin.solvers.base import Solver, registry
 
@@ -87,6 +87,14 @@ def methods() -> list[str]:
     return ["auto", *registry.names()]
 
 
+def trained(problem: Problem, **options: Any) -> Result:
+    """A fit; where `solve` would hand back what it has on Ctrl-C, the demonstration ends."""
+    result = solve(problem, **options)
+    if result.status.reason is Reason.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
+
+
 def rows(task: Task) -> Iterator[Row | str]:
     """Solve a task by every method that accepts it (1.); a method whose library is missing says so instead."""
     problems: dict[Bias, Problem] = {bias: task.problem(bias) for bias in ("free", "augmented")}
@@ -96,7 +104,7 @@ def rows(task: Task) -> Iterator[Row | str]:
                 continue
             try:
                 tol = 1e-8 if method in EXACT else 1e-3
-                yield Row(task, method, bias, solve(problem, solver=method, tol=tol, max_time=20))
+                yield Row(task, method, bias, trained(problem, solver=method, tol=tol, max_time=20))
             except MissingExtra as missing:
                 yield f"{method}: {missing}"
             break
@@ -150,7 +158,7 @@ def _part_figures(part: Part, folder: Path) -> Iterator[str]:
 
     X, y = part.data()
     problem = Problem(X, y, kernel=part.kernel, bias=part.bias, C=part.C)
-    result = solve(problem, solver=part.solver, tol=part.tol, every=1, snapshots=part.animated, max_time=10)
+    result = trained(problem, solver=part.solver, tol=part.tol, every=1, snapshots=part.animated, max_time=10)
     name = part.file
     yield _saved(plots.convergence(result).figure, folder, f"{name}-convergence", f"{part.method}: loss and accuracy")
     yield _saved(plots.boundary(result).figure, folder, f"{name}-hyperplane", f"{part.method}: the hyperplane")
@@ -171,7 +179,7 @@ def _race(folder: Path, found: list[Row]) -> Iterator[str]:
     problem = TASKS[-1].problem("augmented")
     contest: dict[str, Solver] = {"SDCA (coordinate ascent)": CoordinateAscent("sampled"), "SGD (Pegasos)": Pegasos()}
     duel = {
-        name: solve(problem, solver=solver, tol=1e-6, max_iter=2000, every=1, max_time=10)
+        name: trained(problem, solver=solver, tol=1e-6, max_iter=2000, every=1, max_time=10)
         for name, solver in contest.items()
     }
     yield "<h2>SDCA against SGD</h2>"
@@ -187,7 +195,7 @@ def _race(folder: Path, found: list[Row]) -> Iterator[str]:
     for method in registry.names():
         task_problem = TASKS[-1].problem("free")
         if method != "perceptron" and registry[method].accepts(task_problem) is None:
-            racers[method] = solve(task_problem, solver=method, tol=1e-6, max_time=2)
+            racers[method] = trained(task_problem, solver=method, tol=1e-6, max_time=2)
     yield "<h2>The race</h2>"
     yield (
         "<p>All methods that can have a free bias, on breast cancer, for two seconds at most: the relative gap against"

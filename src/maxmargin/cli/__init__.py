@@ -26,8 +26,12 @@ def main() -> None:
     """Run a command."""
     try:
         app()
-    except (MaxMarginError, OSError) as error:
+    except MaxMarginError as error:
         print(f"maxmargin: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:  # a full disk, a folder that may not be written to
+        where = f": {error.filename}" if error.filename else ""
+        print(f"maxmargin: {error.strerror or error}{where}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("maxmargin: interrupted", file=sys.stderr)

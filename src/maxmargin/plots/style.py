@@ -195,9 +195,15 @@ def message(ax: Axes, text: str) -> None:
         axis.set_minor_locator(NullLocator())
 
 
+#: Characters of a name that a legend has room for.
+LONGEST = 28
+
+
 def plain(name: object) -> str:
-    """A name of the user's as it is: a pair of dollars in it would be set as mathematics."""
-    return str(name).replace("$", r"\$")
+    """A name of the user's as it is, shortened if long: a pair of dollars in it would be set as mathematics."""
+    text = str(name).encode("utf-8", "replace").decode("utf-8")  # half a character cannot be drawn
+    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text.replace("$", r"\$")
 
 
 def number(value: float) -> str:

@@ -144,6 +144,8 @@ def _draw_stems(ax: Axes, result: Result, drawn: np.ndarray, some: str, own: boo
     draw_points(ax, np.column_stack([np.arange(problem.n), beta]), codes, kinds, drawn)
     limits = {float(end) for bounds in problem.bounds for end in (bounds.min(), bounds.max()) if end}
     dotted = len(np.unique(problem.C[problem.C > 0])) == 1 and all(np.isfinite(end) for end in limits)
+    # Bounds far beyond the duals would squash them.
+    dotted = dotted and float(np.abs(result.beta).max()) >= 0.2 * max((abs(end) for end in limits), default=0.0)
     if dotted:
         for end in limits:
             ax.axhline(end, color=GREY, linewidth=0.8, linestyle=":", zorder=1.0)
