@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HEADER = ("method", "bias", "steps", "seconds", "primal", "dual", "gap", "right", "SVs")
 
 #: Methods that work to the last digits; the first-order ones stop at a thousandth.
-EXACT = ("coordinate-ascent", "smo", "qp", "qp-primal", "auto")
+EXACT = ("coordinate-ascent", "smo", "qp", "qp-primal", "interior-point", "auto")
 
 
 @dataclass(frozen=True)

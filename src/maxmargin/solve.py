@@ -191,7 +191,8 @@ class _Run:
             passes = 1
         else:
             passes = 2
-        return passes * self.problem.space.work + 30 * self.problem.n + LOOK_OVERHEAD
+        each = 150 if self.problem.bias == "free" else 30  # the best bias sorts the samples
+        return passes * self.problem.space.work + each * self.problem.n + LOOK_OVERHEAD
 
     def _look(self, iterate: Iterate) -> Reason | None:
         tick = perf_counter()

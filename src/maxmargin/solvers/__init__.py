@@ -6,7 +6,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, registry, reliable
 
-__all__ = ["Solver", "solver", "solvers"]
+__all__ = ["Solver", "choose", "solver", "solvers"]
 
 
 def solvers() -> list[str]:
@@ -15,9 +15,20 @@ def solvers() -> list[str]:
 
 
 def solver(which: str | Solver, problem: Problem) -> Solver:
-    """A solver by name ("auto" is the one that does for this problem), or the solver itself."""
+    """A solver by name ("auto": see `choose`), or the solver itself."""
     if isinstance(which, Solver):
         return which
     if not isinstance(which, str):
         raise InvalidInput(f"solver is {which!r}; it must be a name or a Solver")
-    return registry[reliable(problem) if which == "auto" else which]
+    return registry[choose(problem) if which == "auto" else which]
+
+
+def choose(problem: Problem) -> str:
+    """What "auto" means: interior point for a linear problem with a free bias and many more rows than columns.
+
+    Everything else goes to coordinate ascent (no free bias) or SMO, which accept any problem of their kind.
+    """
+    many_rows = problem.n >= max(1000, 10 * problem.X.shape[1])
+    if problem.bias == "free" and many_rows and registry["interior-point"].accepts(problem) is None:
+        return "interior-point"
+    return reliable(problem)

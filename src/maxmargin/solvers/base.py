@@ -18,7 +18,7 @@ from maxmargin.result import Iterate
 from maxmargin.rows import scores_of_rows
 from maxmargin.space import LinearSpace
 
-registry: Registry[Solver] = Registry("solver", "maxmargin.solvers.textbook")
+registry: Registry[Solver] = Registry("solver", "maxmargin.solvers.textbook", "maxmargin.solvers.fast")
 
 
 class Solver(ABC):

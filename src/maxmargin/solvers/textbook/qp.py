@@ -34,6 +34,9 @@ from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, reliable
 
+#: The crossover solves a dense system in the free variables; with more of them it leaves them as they are.
+MOST_FREE = 5000
+
 
 @dataclass(frozen=True)
 class DualQP(Solver):
@@ -94,7 +97,7 @@ class DualQP(Solver):
                 A = ones if total is not None else None
                 beta = _solve(self.library, Q, -form.target, A, total, form.lower, form.upper)  # 2.
             yield Iterate(1, beta=beta, work=work)
-        yield _crossover(problem, beta, 2)  # 3. and 4.
+        yield crossover(problem, beta, 2)  # 3. and 4.
 
 
 @dataclass(frozen=True)
@@ -155,10 +158,10 @@ class PrimalQP(Solver):
         if constant and not free:
             w[-1] = x[d - 1]
         yield Iterate(1, w=w, b=x[d - 1] if free else None, beta=beta, linked=False, work=work)
-        yield _crossover(problem, beta, 2)  # 3. and 4.
+        yield crossover(problem, beta, 2)  # 3. and 4.
 
 
-def _crossover(problem: Problem, beta: np.ndarray, k: int) -> Iterate:
+def crossover(problem: Problem, beta: np.ndarray, k: int) -> Iterate:
     """Nearly at a bound becomes at the bound; the free ones solve the KKT equations (3. and 4.)."""
     form = problem.form
     assert form is not None
@@ -170,7 +173,7 @@ def _crossover(problem: Problem, beta: np.ndarray, k: int) -> Iterate:
     beta = np.where(beta <= lower + crumb, lower, np.where(beta >= upper - crumb, upper, beta))
     beta[zero_inside] = 0.0
     free = np.flatnonzero((beta > lower) & (beta < upper) & ~zero_inside)
-    if free.size == 0:
+    if not 0 < free.size <= MOST_FREE:
         return Iterate(k, beta=beta)
     at_bound = beta.copy()
     at_bound[free] = 0.0
