@@ -234,7 +234,7 @@ class _Run:
         return looks & (looks - 1) == 0
 
     def _stalled(self) -> bool:
-        """Nothing moved by a twentieth in the last three quarters of the work: neither gap nor primal nor dual."""
+        """Nothing gained a twentieth in the last three quarters of the work: neither gap nor primal nor dual."""
         work, *now = self.history[-1]
         if work < 1e9 or len(self.history) < 20:
             return False
@@ -247,7 +247,9 @@ class _Run:
     def _record(self, seen: Examined, certificate: Certificate) -> None:
         counts = certificate.kinds.counts
         seconds = self.trace.solver_seconds
-        self.history.append((self.solver_work, certificate.relative_gap, certificate.primal, certificate.dual))
+        _, gap, primal, dual = self.history[-1] if self.history else (0.0, np.inf, np.inf, -np.inf)
+        best = min(gap, certificate.relative_gap), min(primal, certificate.primal), max(dual, certificate.dual)
+        self.history.append((self.solver_work, *best))
         self.trace.rows.append(
             (
                 seen.point.k,

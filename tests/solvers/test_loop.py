@@ -52,8 +52,16 @@ def test_callbacks_see_every_look_and_may_stop():
     assert [look.certificate.gap for look in seen] == list(result.trace["gap"])
 
 
+@pytest.fixture
+def listening():
+    """Ctrl-C as a terminal sends it: a background job starts with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("solver", ["coordinate-ascent", "accelerated-gradient", "subgradient"])
-def test_ctrl_c_returns_the_best_so_far(solver):
+def test_ctrl_c_returns_the_best_so_far(solver, listening):
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     p = problem("digits", "augmented")
     solve(p, solver=solver, tol=0.5)  # compiled before the clock starts

@@ -46,7 +46,7 @@ class DualQP(Solver):
     paper: ClassVar[str] = "Boser, Guyon & Vapnik 1992; Cortes & Vapnik 1995"
 
     #: Any dense solver that qpsolvers knows.
-    library: str = "piqp"
+    backend: str = "piqp"
 
     def accepts(self, problem: Problem) -> str | None:
         refusal = refuse_without_form(problem) or refuse_indefinite(problem)
@@ -74,7 +74,7 @@ class DualQP(Solver):
             sums = np.stack([y > 0, y < 0]).astype(float) if problem.bias == "free" else np.ones((1, used.size))
             Q = K[np.ix_(used, used)] * np.outer(y, y)
             alpha = _solve(  # 2.
-                self.library, Q, np.zeros(used.size), sums, np.ones(len(sums)), np.zeros(used.size), None
+                self.backend, Q, np.zeros(used.size), sums, np.ones(len(sums)), np.zeros(used.size), None
             )
             beta = np.zeros(n)
             beta[used] = y * np.maximum(alpha, 0.0)
@@ -91,11 +91,11 @@ class DualQP(Solver):
                 p = np.r_[form.tube - form.target, form.tube + form.target]
                 upper = np.r_[np.maximum(form.upper, 0.0), np.maximum(-form.lower, 0.0)]
                 A = np.c_[ones, -ones] if total is not None else None
-                halves = _solve(self.library, Q, p, A, total, np.zeros(2 * n), upper)  # 2.
+                halves = _solve(self.backend, Q, p, A, total, np.zeros(2 * n), upper)  # 2.
                 beta = halves[:n] - halves[n:]
             else:
                 A = ones if total is not None else None
-                beta = _solve(self.library, Q, -form.target, A, total, form.lower, form.upper)  # 2.
+                beta = _solve(self.backend, Q, -form.target, A, total, form.lower, form.upper)  # 2.
             yield Iterate(1, beta=beta, work=work)
         yield crossover(problem, beta, 2)  # 3. and 4.
 
@@ -108,7 +108,7 @@ class PrimalQP(Solver):
     paper: ClassVar[str] = "Vapnik 1982; Cortes & Vapnik 1995"
 
     #: Any sparse solver that qpsolvers knows and that returns multipliers.
-    library: str = "clarabel"
+    backend: str = "clarabel"
 
     def accepts(self, problem: Problem) -> str | None:
         if not problem.linear:
@@ -145,7 +145,7 @@ class PrimalQP(Solver):
             G = sp.hstack([G, -sp.eye_array(m)])
             low = np.r_[low, np.zeros(m)]
         x, z = _solve_with_multipliers(  # 2.
-            self.library, sp.diags_array(curvature), p, G, -np.ones(m), low
+            self.backend, sp.diags_array(curvature), p, G, -np.ones(m), low
         )
         work = 50.0 * space.work * min(d, m)
         beta = np.zeros(problem.n)
