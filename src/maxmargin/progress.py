@@ -34,7 +34,6 @@ class Progress:
             return
         counts = look.certificate.kinds.counts
         self._status.update(
-            f"{self.name}: iteration {look.iteration}, {look.seconds:.1f} s,"
-            f" relative gap {look.certificate.relative_gap:.1e} (to {self.tol:g}),"
-            f" {counts['free'] + counts['bound']} support vectors"
+            f"{self.name} {look.iteration}: {look.seconds:.1f} s,"
+            f" gap {look.certificate.relative_gap:.1e} (to {self.tol:g}), {counts['free'] + counts['bound']} SVs"
         )
