@@ -151,7 +151,7 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
     if iterate.b is not None and problem.bias != "free":
         raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
     # 1. The two sides: β feasible, and w = w(β) unless the solver has a w of its own.
-    beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
+    beta, w, scores, coef = iterate.beta, iterate.w, None if fresh else iterate.scores, iterate.coef
     linked = iterate.linked and beta is not None
     if beta is not None and not problem.is_feasible(beta):
         beta = _repaired(problem, beta)
@@ -163,7 +163,8 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         assert beta is not None, "an iterate has w or β"
         w = space.combine(beta)
     scores = space.scores(w) if scores is None else scores
-    b = problem.best_bias(scores) if iterate.b is None else iterate.b
+    # A hard margin rescales its point: a bias that was kept belongs to another multiple of w(β).
+    b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
     if beta is None:
         beta = problem.dual_point(scores, b)
     # 2. ‖w‖², ‖w(β)‖² and Kβ; an unlinked pair pays for Kβ only when it is certified for good.
@@ -179,8 +180,9 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         dual_sqnorm = space.sqnorm(space.combine(beta))
     # 3. Both objectives.
     if problem.hard:
-        w, b, beta, scores, dual_scores, primal, dual = _hard(
-            problem, w, b, beta, scores, dual_scores, sqnorm, dual_sqnorm
+        coef = beta if linked else coef
+        w, b, beta, coef, scores, dual_scores, primal, dual = _hard(
+            problem, w, b, beta, coef, scores, dual_scores, sqnorm, dual_sqnorm
         )
     else:
         primal = 0.5 * sqnorm + problem.loss_sum(scores + b) + (problem.total or 0.0) * b
@@ -203,7 +205,7 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         b=b if problem.bias == "free" else None,
         beta=beta,
         linked=linked,
-        coef=iterate.coef,
+        coef=coef,
         related=iterate.related,
         answer=iterate.answer,
     )
@@ -232,20 +234,20 @@ def _shown_indefinite(problem: Problem, beta: np.ndarray, sqnorm: float) -> bool
     return sqnorm < -rounding
 
 
-def _hard(problem, w, b, beta, scores, dual_scores, sqnorm, dual_sqnorm):
+def _hard(problem, w, b, beta, coef, scores, dual_scores, sqnorm, dual_sqnorm):
     """The hard margin: (w, b)/m is feasible for m = min yz > 0, and the best multiple of β maximises the dual."""
     m = problem.margin(scores + b)
     primal = np.inf
     if m > 0:
-        w, b, scores = w / m, b / m, scores / m
+        w, b, scores, coef = w / m, b / m, scores / m, None if coef is None else coef / m
         primal = 0.5 * sqnorm / m / m
     slope = float(problem.target @ beta)
     theta = slope / dual_sqnorm if dual_sqnorm > 0 else 0.0
     if np.isfinite(theta) and theta > 0:
         beta = beta * theta
         dual_scores = None if dual_scores is None else dual_scores * theta
-        return w, b, beta, scores, dual_scores, primal, 0.5 * theta * slope
-    return w, b, beta, scores, dual_scores, primal, 0.0
+        return w, b, beta, coef, scores, dual_scores, primal, 0.5 * theta * slope
+    return w, b, beta, coef, scores, dual_scores, primal, 0.0
 
 
 def _kkt_violation(problem: Problem, beta: np.ndarray, scores: np.ndarray) -> float:

@@ -33,6 +33,18 @@ def test_separable_data_to_a_tiny_gap(bias, kernel):
         assert result.certificate.relative_gap <= tol, (solver, str(result.status))
         # The certified hyperplane keeps every margin at 1 or more, whoever found it.
         assert (p.target * result.decision_function(X)).min() >= 1 - 1e-9, solver
+        # It is the combination of samples that it says it is, and certifies to the same numbers again.
+        if kernel == "linear" and result.coef is not None:
+            np.testing.assert_allclose(result.coef @ X, result.w, rtol=1e-9, atol=1e-9)
+        assert result.certify().primal == pytest.approx(result.certificate.primal, rel=1e-9)
+
+
+def test_a_hard_margin_stopped_half_way_certifies_to_the_same_numbers():
+    X, y = clouds(3.5)
+    result = solve(Problem(X, y, C=np.inf), solver="projected-gradient", tol=0, max_iter=200)
+    assert result.certificate.relative_gap > 1e-6
+    assert result.certify().primal == pytest.approx(result.certificate.primal, rel=1e-9)
+    np.testing.assert_allclose(result.coef @ X, result.w, rtol=1e-9)
 
 
 def test_hard_margin_is_the_limit_of_a_large_C():

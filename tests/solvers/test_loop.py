@@ -112,6 +112,13 @@ def test_the_trace_has_all_columns_and_snapshots_on_request():
     assert quiet.trace.snapshots == []
 
 
+@pytest.mark.compiled
+def test_a_noisy_method_that_still_gains_is_not_called_stalled():
+    """Its gap jumps from look to look; judged by the last look instead of the best, it was given up at 1e-3."""
+    result = solve(problem("digits", "augmented"), solver="subgradient", tol=4e-4, max_time=60)
+    assert result.converged, str(result.status)
+
+
 def test_parameters_are_checked():
     p = problem("separable", "free")
     for options in ({"tol": -1}, {"tol": np.nan}, {"max_iter": 0}, {"max_time": -1}, {"every": 0}):

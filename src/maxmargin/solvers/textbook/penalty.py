@@ -36,6 +36,7 @@ from maxmargin.solvers.base import (
     refuse_indefinite,
     refuse_without_form,
     registry,
+    reliable,
     start_beta,
 )
 from maxmargin.solvers.textbook.projected_gradient import ascend
@@ -66,7 +67,9 @@ class Penalty(Solver):
         return refusal
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        K = Gram(problem.kernel, problem.X, 0.0, problem.cache_bytes).full("the penalty method")  # 1.
+        K = Gram(problem.kernel, problem.X, 0.0, problem.cache_bytes).full(
+            "the penalty method", reliable(problem)
+        )  # 1.
         assert problem.form is not None
         form = replace(problem.form, total=None)
         beta = start_beta(problem, start)

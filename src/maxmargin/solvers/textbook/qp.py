@@ -12,7 +12,7 @@ Primal ("qp-primal"), x = (b, w, ξ):
     2. x ← QP(Q, p, A, a, G, h, low, high).
     3. Crossover: put the variables that are nearly at a bound on it, and solve the KKT equations
        (K + ridge)_FF β_F + b = target_F − K_FB β_B, Σβ = total  for the rest: crisp support vectors.
-    4. w = Σ β_i φ(x_i), and b from KKT at the free support vectors (the best bias if there are none).
+    4. w = Σ β_i φ(x_i), and the best bias for it: what KKT says at any free support vector, and defined without one.
 
 Vapnik 1982; Boser, Guyon & Vapnik, COLT 1992; Cortes & Vapnik, Machine Learning 20, 1995. Libraries: PIQP
 (Schwan et al. 2023) for the dense dual, Clarabel (Goulart & Chen 2024) for the sparse primal, through qpsolvers
