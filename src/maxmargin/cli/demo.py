@@ -31,7 +31,7 @@ def demo(
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; name a folder with -o")
     folder.mkdir(parents=True, exist_ok=True)
-    console.print("aug.: augmented bias; gap: relative; right: training accuracy; SVs: support vectors")
+    console.print("aug.: augmented; gap: relative; right: training accuracy; SVs: support vectors")
     found: list[Row] = []
     for task in TASKS:
         shown = Table(title=task.title, title_justify="left", box=SIMPLE_HEAD, padding=0)
