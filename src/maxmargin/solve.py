@@ -43,6 +43,8 @@ class Look:
     iteration: int
     seconds: float
     certificate: Certificate
+    #: The pair that was looked at; live views, to be copied by whoever keeps them.
+    point: Iterate
 
 
 Callback = Callable[[Look], object]
@@ -203,7 +205,7 @@ class _Run:
         certificate = self.best.update(seen)
         self._record(seen, certificate)
         self.trace.look_seconds += perf_counter() - tick
-        look = Look(iterate.k, self.trace.solver_seconds, certificate)
+        look = Look(iterate.k, self.trace.solver_seconds, certificate, seen.point)
         self.display.show(look)
         # Every callback sees every look, even when an earlier one has asked to stop.
         stopped = any([bool(callback(look)) for callback in self.callbacks])

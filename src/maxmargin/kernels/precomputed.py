@@ -18,15 +18,20 @@ class Precomputed(Kernel):
 
     name: ClassVar[str] = "precomputed"
 
+    #: The kernel that the matrix was computed by, where we did so ourselves: it is symmetric, and known to be positive.
+    source: Kernel | None = None
+
     @property
     def positive(self):
-        return None
+        return None if self.source is None else self.source.positive
 
     def fitted(self, X):
         if X.shape[0] != X.shape[1]:
             raise InvalidInput(f"a precomputed kernel must be square; X has shape {X.shape}")
         if sp.issparse(X):
             raise InvalidInput("a precomputed kernel must be dense; pass X.toarray()")
+        if self.source is not None:
+            return self
         spread = np.abs(X).max(initial=0.0) * (1e-4 if X.dtype == np.float32 else 1e-8)
         for start in range(0, len(X), 1024):
             off = np.abs(X[start : start + 1024] - X[:, start : start + 1024].T) > spread
