@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from maxmargin import kernels, losses, plots, transforms
     from maxmargin.certificate import Certificate, certify
+    from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
     from maxmargin.problem import Problem
     from maxmargin.result import Iterate, Result, Status, Trace
     from maxmargin.solve import solve
@@ -24,7 +25,12 @@ __version__ = "0.1.0"
 
 #: Public names and where they live; each is imported when it is first used, so that `import maxmargin` is light.
 _HOMES = {
+    "SVC": "estimators",
+    "SVR": "estimators",
     "Certificate": "certificate",
+    "LinearSVC": "estimators",
+    "LinearSVR": "estimators",
+    "OneClassSVM": "estimators",
     "certify": "certificate",
     "Problem": "problem",
     "Iterate": "result",
@@ -38,8 +44,13 @@ _HOMES = {
 _SUBMODULES = ("kernels", "losses", "plots", "transforms")
 
 __all__ = [
+    "SVC",
+    "SVR",
     "Certificate",
     "Iterate",
+    "LinearSVC",
+    "LinearSVR",
+    "OneClassSVM",
     "Problem",
     "Result",
     "Solver",

@@ -1,0 +1,175 @@
+"""SVC: kernel classification with a certificate; `sklearn.svm.SVC` with one import changed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.errors import InvalidInput
+from maxmargin.estimators.base import Data, check_option
+from maxmargin.estimators.callbacks import with_callbacks
+from maxmargin.estimators.classification import Classifier
+from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.layout import Expansion, pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
+from maxmargin.estimators.training import Task
+from maxmargin.losses.hinge import Hinge
+
+
+class KernelClassifier(KernelMachine, Classifier):
+    """What SVC and NuSVC share: everything but how much a misclassified sample costs."""
+
+    decision_function_shape: str
+    break_ties: bool
+    n_support_: np.ndarray
+
+    def _cost(self) -> float:
+        """The C of the binary problems."""
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows; the kernel matrix for ``kernel="precomputed"``.
+        y : array of length n_samples
+            Labels of any kind.
+        sample_weight : array of length n_samples
+            Multiplies C for each row; 0 leaves the row out.
+
+        Returns
+        -------
+        self
+        """
+        check_option("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        check_option("multi_class", self.multi_class, ("ovo", "ovr"))
+        budget = self._budget()
+        data = self._labelled(X, y, sample_weight)
+        splits = self._splits(data, "rest" if self.multi_class == "ovr" else "one")
+        self._check_splits(data, splits)
+        self.kernel_, make = self._problem_maker(data, budget, len(splits))
+        C, loss = self._cost(), Hinge()
+        starts = self._warm([name for name, _, _ in splits], data.used, C)
+        tasks = [
+            Task(
+                name,
+                rows,
+                partial(make, rows, signs, loss, C),
+                None if start is None else start[rows],
+            )
+            for (name, rows, signs), start in zip(splits, starts, strict=True)
+        ]
+        self._train(tasks, budget, data, C, (X, y, sample_weight))
+        return self
+
+    def _check_splits(self, data: Data, splits: Any) -> None:
+        """Refuse what can be refused before any kernel value is computed."""
+
+    def _fitted(self, data, tasks, solutions):
+        n_iter = np.array([one.iterations for one in solutions], dtype=np.int32)
+        return {**super()._fitted(data, tasks, solutions), "n_iter_": n_iter}
+
+    def _packed(self, expansion: Expansion) -> np.ndarray:
+        return expansion.coef if self._by_rest(len(expansion.counts)) else pack_pairs(expansion.coef, expansion.counts)
+
+    def _expansion(self) -> np.ndarray:
+        coef = super()._expansion()
+        return coef if self._by_rest(len(self.classes_)) else unpack_pairs(coef, self.n_support_)
+
+    def _by_rest(self, classes: int) -> bool:
+        return classes == 2 or self.multi_class == "ovr"
+
+    # Answers
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far rows are on which side.
+
+        Returns
+        -------
+        array
+            Two classes: one value a row, positive for ``classes_[1]``. More: one column a class, or for
+            ``decision_function_shape="ovo"`` one a pair of classes, positive for the first of the pair.
+        """
+        return self._shaped(self._scores(self._check_new(X)))
+
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
+        classes = len(self.classes_)
+        if classes == 2:
+            return scores[:, 0]
+        if self.multi_class == "ovr":
+            if self.decision_function_shape == "ovo":
+                raise InvalidInput("decision_function_shape='ovo' needs multi_class='ovo': there are no pairs")
+            return scores
+        return rest_from_pairs(scores, classes) if self.decision_function_shape == "ovr" else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels of rows."""
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        scores = self._scores(self._check_new(X))
+        classes = len(self.classes_)
+        if classes == 2:
+            return self.classes_[(scores[:, 0] > 0).astype(int)]
+        if self.multi_class == "ovr":
+            return self.classes_[np.argmax(scores, axis=1)]
+        if self.break_ties:
+            return self.classes_[np.argmax(rest_from_pairs(scores, classes), axis=1)]
+        return self.classes_[np.argmax(votes_of_pairs(scores, classes)[0], axis=1)]
+
+
+class SVC(KernelClassifier):
+    """C-support vector classification with a kernel."""
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-4,
+        cache_size: float = 1000,
+        class_weight: Any = None,
+        verbose: bool = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+        multi_class: str = "ovo",
+        bias: str = "free",
+        solver: Any = "auto",
+        max_time: float | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.bias = bias
+        self.solver = solver
+        self.max_time = max_time
+        self.warm_start = warm_start
+
+    def _cost(self) -> float:
+        return self.C

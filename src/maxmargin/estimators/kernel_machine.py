@@ -1,0 +1,219 @@
+"""Kernel machines: the kernel and its parameters, kernel rows shared by all binary problems, decision values.
+
+Where a model has several binary problems and the whole kernel matrix fits `cache_size`, it is computed once and each
+problem takes its block of it; otherwise each computes the rows that it needs. Either way the model is kept as support
+vectors and coefficients of the original kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from maxmargin.errors import InvalidInput
+from maxmargin.estimators.base import Data, Machine, like
+from maxmargin.estimators.layout import Expansion, gather
+from maxmargin.estimators.training import Budget, Solution, Task
+from maxmargin.kernels import Gram, Kernel, Linear, Precomputed
+from maxmargin.kernels import kernel as kernel_by_name
+from maxmargin.kernels.base import registry as kernels
+from maxmargin.kernels.base import scale_gamma
+from maxmargin.losses import Loss
+from maxmargin.parallel import one_blas_thread, over_blocks
+from maxmargin.problem import Problem
+from maxmargin.result import Reason
+
+#: Kernel values computed at once for new rows.
+VALUES = 2**20
+#: Multiply-adds a second that a kernel matrix is sure to make: decides whether one fits a time budget.
+SPEED = 1e9
+
+
+class KernelMachine(Machine):
+    """A machine whose w is a sum over support vectors."""
+
+    kernel: Any
+    shrinking: bool
+    bias: Any
+    cache_size: float
+    kernel_: Kernel
+    support_vectors_: Any
+    shape_fit_: tuple[int, int]
+    _w: np.ndarray | None
+
+    # The kernel
+
+    def _kernel(self, X: Any, weights: np.ndarray) -> Kernel:
+        """The kernel with its parameters, as numbers for these rows."""
+        which = self.kernel
+        if self._of_objects:
+            return Precomputed().fitted(X)
+        if not isinstance(which, str):
+            return kernel_by_name(which).fitted(X)
+        made: Any = kernels[{"poly": "polynomial"}.get(which, which)]
+        given = {field.name: getattr(self, field.name) for field in fields(made) if hasattr(self, field.name)}
+        if isinstance(given.get("gamma"), str) and given["gamma"] == "scale":
+            given["gamma"] = _scale(X, weights)
+        return made(**given).fitted(X)
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _check_training(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+        if self._precomputed and sp.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported; pass X.toarray().")
+        self._of_objects = callable(self.kernel) and not isinstance(self.kernel, Kernel) and not _numeric(X)
+        if not self._of_objects:
+            return super()._check_training(X, y, **options)
+        supervised = not isinstance(y, str)  # scikit-learn's "no_validation"
+        check_consistent_length(X, y if supervised else None)
+        return np.asarray(self.kernel(X, X), dtype=np.float64), column_or_1d(y) if supervised else y
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if not self._of_objects:
+            return super()._check_new(X)
+        return np.asarray(self.kernel(X, self.support_vectors_), dtype=np.float64)
+
+    def _rows_of(self, X: Any, used: np.ndarray) -> Any:
+        if not (self._precomputed or self._of_objects):
+            return super()._rows_of(X, used)
+        return X if used.size == len(X) else X[np.ix_(used, used)]
+
+    # The problems
+
+    def _solver(self) -> Any:
+        if self.shrinking or self.solver != "auto":
+            return self.solver
+        return "smo" if self.bias == "free" else "coordinate-ascent"
+
+    def _problem_maker(
+        self, data: Data, budget: Budget, problems: int
+    ) -> tuple[Kernel, Callable[[np.ndarray, Any, Loss, float], Problem]]:
+        """The kernel, and a function that makes the problem of some rows with given targets, loss and C."""
+        kernel = self._kernel(data.X, data.weights)
+        rows, used = data.X, kernel
+        n, d = data.X.shape
+        dtype = np.dtype(data.X.dtype)
+        fits = n * n * dtype.itemsize <= self.cache_size * 1e6
+        quick = budget.max_time is None or n * n * (d + 20) <= 0.3 * SPEED * budget.max_time
+        if problems > 1 and fits and quick and not isinstance(kernel, (Linear, Precomputed)):
+            with one_blas_thread():
+                rows = Gram(kernel, data.X, cache_bytes=self.cache_size * 1e6).full()
+            used = Precomputed(source=kernel)
+
+        def make(index: np.ndarray, target: Any, loss: Loss, C: float) -> Problem:
+            block = rows
+            if index.size < n:
+                block = rows[np.ix_(index, index)] if isinstance(used, Precomputed) else rows[index]
+            return Problem(
+                block,
+                target,
+                loss=loss,
+                kernel=used,
+                bias=self.bias,
+                C=C,
+                sample_weight=data.weights[index],
+                cache_bytes=self.cache_size * 1e6,
+            )
+
+        return kernel, make
+
+    # The model
+
+    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+        expansion = gather(tasks, solutions, data.codes, data.classes, crisp=False)
+        w = [one.w for one in solutions if one.w is not None]
+        return {
+            "support_": data.used[expansion.support].astype(np.int32),
+            "support_vectors_": self._vectors(data, expansion),
+            "dual_coef_": like(data.X, self._packed(expansion)),
+            "n_support_": expansion.counts,
+            "support_kinds_": expansion.kinds,
+            "intercept_": np.array([one.b for one in solutions]),
+            "shape_fit_": (data.given, data.X.shape[1]) if not self._precomputed else (data.given, data.given),
+            "fit_status_": int(any(one.status.reason is not Reason.CONVERGED for one in solutions)),
+            "_w": np.stack(w) if w else None,
+        }
+
+    def _vectors(self, data: Data, expansion: Expansion) -> Any:
+        if data.objects is not None:
+            return [data.objects[i] for i in data.used[expansion.support]]
+        return np.empty((0, 0)) if self._precomputed else data.X[expansion.support]
+
+    def _packed(self, expansion: Expansion) -> np.ndarray:
+        """The coefficients in the shape of `dual_coef_`."""
+        return expansion.coef
+
+    @property
+    def coef_(self) -> Any:
+        """The normals of the hyperplanes, for the linear kernel; read-only, as it follows from the support vectors."""
+        check_is_fitted(self)
+        if self._w is None:
+            raise AttributeError(f"coef_ is only available for the linear kernel, not for kernel={self.kernel!r}")
+        coef = like(self.support_vectors_, self._w.copy())
+        (coef.data if sp.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    def _scores(self, Z: Any) -> np.ndarray:
+        """⟨w, φ(z)⟩ + b for rows that have been checked: one column a problem."""
+        if self._w is not None:
+            return np.asarray(Z @ self._w.T) + self.intercept_
+        if self._of_objects:
+            return Z @ self._expansion().T + self.intercept_
+        if self._precomputed:
+            if Z.shape[1] != self.shape_fit_[0]:
+                raise InvalidInput(
+                    f"X.shape[1] = {Z.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at"
+                    f" training time: pass the kernel between the new and the training samples"
+                )
+            return Z[:, self.support_].astype(np.float64, copy=False) @ self._expansion().T + self.intercept_
+        out = np.empty((Z.shape[0], len(self.intercept_)))
+        coef, vectors = self._expansion().T, self.support_vectors_
+
+        def fill(start: int, stop: int) -> None:
+            rows = Z[start:stop].astype(np.float64, copy=False)
+            out[start:stop] = self.kernel_.block(rows, vectors) @ coef
+
+        with one_blas_thread():
+            over_blocks(fill, Z.shape[0], max(16, VALUES // max(1, vectors.shape[0])))
+        return out + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        return tags
+
+
+def _scale(X: Any, weights: np.ndarray) -> float:
+    """gamma="scale", 1/(d·var(X)), where a row of weight 2 counts as two rows."""
+    if weights.min() == weights.max():
+        return scale_gamma("scale", X)
+    share = weights / weights.sum()
+    mean = float(np.sum(share @ X)) / X.shape[1]
+    # As in `scale_gamma`: squared deviations, as the difference of two means would cancel.
+    if sp.issparse(X):
+        deviations = X.copy()
+        deviations.data = np.square(X.data - mean, dtype=np.float64) - mean**2  # what a stored value adds to a zero's
+        variance = float(np.sum(share @ deviations)) / X.shape[1] + mean**2
+    else:
+        variance = float(np.sum(share @ np.square(X - mean, dtype=np.float64))) / X.shape[1]
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _numeric(X: Any) -> bool:
+    """Whether X is a table of numbers, and not a list of texts or graphs that only the kernel function understands."""
+    if sp.issparse(X) or hasattr(X, "columns"):
+        return True
+    try:
+        X = np.asarray(X)
+    except ValueError:
+        return False
+    return X.ndim == 2 and X.dtype.kind in "fiub"

@@ -1,0 +1,102 @@
+"""Linear machines: w as coordinates, three kinds of intercept, and the duals and support vectors as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.errors import InvalidInput
+from maxmargin.estimators.base import Data, Machine, check_option, like
+from maxmargin.estimators.layout import gather
+from maxmargin.estimators.training import Solution, Task
+from maxmargin.losses import Loss
+from maxmargin.problem import Problem
+
+
+class LinearMachine(Machine):
+    """A machine whose w is a vector of the features."""
+
+    loss: str
+    dual: Any
+    C: float
+    bias: Any
+    fit_intercept: bool
+    intercept_scaling: float
+    coef_: Any
+
+    def _check_linear(self, losses: Sequence[str], undualisable: str) -> None:
+        """Refuse parameters that mean nothing together."""
+        check_option("loss", self.loss, losses)
+        check_option("dual", self.dual, ("auto", True, False))
+        check_option("bias", self.bias, ("free", "augmented", "none"))
+        penalty = getattr(self, "penalty", "l2")
+        check_option("penalty", penalty, ("l2", "l1"))
+        # What scikit-learn refuses is refused in its words; every fit of ours has a dual, so `dual` chooses nothing.
+        if (penalty == "l1" and (self.loss == undualisable or self.dual is True)) or (
+            self.loss == undualisable and self.dual is False
+        ):
+            raise InvalidInput(
+                f"Unsupported set of arguments: Parameters: penalty={penalty!r}, loss={self.loss!r}, dual={self.dual}"
+            )
+        if penalty == "l1":
+            raise InvalidInput(
+                "penalty='l1' is not a maximum margin problem; use sklearn.svm.LinearSVC(penalty='l1', dual=False)"
+            )
+        if self.intercept_scaling != 1 and self._bias() != "augmented":
+            raise InvalidInput(
+                f"intercept_scaling is for bias='augmented'; it means nothing with bias={self._bias()!r}: the free"
+                f" intercept is not penalised at all"
+            )
+
+    def _bias(self) -> Any:
+        return self.bias if self.fit_intercept else "none"
+
+    def _problem(self, data: Data, rows: np.ndarray, target: np.ndarray, loss: str | Loss) -> Problem:
+        augmented = self._bias() == "augmented"
+        return Problem(
+            data.X if rows.size == data.X.shape[0] else data.X[rows],
+            target,
+            loss=loss,
+            kernel="linear",
+            bias=self._bias(),
+            C=self.C,
+            bias_scale=float(self.intercept_scaling) if augmented else 1.0,
+            sample_weight=data.weights[rows],
+        )
+
+    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+        expansion = gather(tasks, solutions, data.codes, data.classes, crisp=True)
+        return {
+            "coef_": np.stack([one.w for one in solutions if one.w is not None]),
+            "intercept_": np.array([one.b for one in solutions]),
+            "support_": data.used[expansion.support].astype(np.int32),
+            "support_vectors_": data.X[expansion.support],
+            "dual_coef_": like(data.X, expansion.coef),
+            "n_support_": expansion.counts,
+            "support_kinds_": expansion.kinds,
+            "n_iter_": max(one.iterations for one in solutions),
+        }
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """⟨w, z⟩ + b for new rows: one column a problem."""
+        Z = self._check_new(X)
+        coef = self.coef_ if self.coef_.ndim == 2 else self.coef_[None, :]
+        return np.asarray(safe_sparse_dot(Z, coef.T, dense_output=True)) + self.intercept_
+
+    def densify(self) -> Self:
+        """Keep `coef_` as a dense array, which is the default."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix: smaller where most of it is 0."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self

@@ -1,0 +1,114 @@
+"""OneClassSVM: novelty detection with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from maxmargin.estimators.base import Data, check_nu
+from maxmargin.estimators.callbacks import with_callbacks
+from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.training import Solution, Task
+from maxmargin.losses.one_class import OneClass
+
+#: The free support vectors lie on the threshold, where the last bits of a sum must not decide.
+ROUNDING = 1e-12
+
+
+class OneClassSVM(OutlierMixin, KernelMachine):
+    """Novelty detection: the smallest half-space (of the kernel's space) that holds all but a share nu of the rows."""
+
+    #: The threshold is a free bias by definition.
+    bias = "free"
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-4,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float = 1000,
+        verbose: bool = False,
+        max_iter: int = -1,
+        random_state: Any = None,
+        solver: Any = "auto",
+        max_time: float | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.solver = solver
+        self.max_time = max_time
+        self.warm_start = warm_start
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows; the kernel matrix for ``kernel="precomputed"``.
+        y : ignored
+            There for scikit-learn's contract.
+        sample_weight : array of length n_samples
+            How much each row counts; 0 leaves the row out.
+
+        Returns
+        -------
+        self
+        """
+        check_nu(self.nu)
+        budget = self._budget()
+        checked, _ = self._check_training(X, "no_validation")
+        weights, used = self._check_weights(sample_weight, checked)
+        rows = self._rows_of(checked, used)
+        objects = X if self._of_objects else None
+        codes = np.zeros(used.size, dtype=np.intp)
+        data = Data(rows, weights, used, checked.shape[0], codes, 1, objects)
+        self.kernel_, make = self._problem_maker(data, budget, 1)
+        everything = np.arange(used.size)
+        (start,) = self._warm([None], used, 1.0)
+        loss = OneClass(self.nu)
+        self._train(
+            [Task(None, everything, lambda: make(everything, None, loss, 1.0), start)],
+            budget,
+            data,
+            1.0,
+            (X, y, sample_weight),
+        )
+        return self
+
+    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+        attributes = super()._fitted(data, tasks, solutions)
+        return {**attributes, "n_iter_": solutions[0].iterations, "offset_": -attributes["intercept_"]}
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far rows are inside (positive) or outside; 0 where the difference is below rounding."""
+        distance = self._scores(self._check_new(X))[:, 0]
+        rounding = ROUNDING * (np.abs(distance + self.offset_) + np.abs(self.offset_))
+        return np.where(np.abs(distance) <= rounding, 0.0, distance)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """⟨w, φ(x)⟩: the decision value without the threshold `offset_`."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """+1 for rows that are like those seen, −1 for novel ones."""
+        return np.where(self.decision_function(X) >= 0, 1, -1).astype(np.intp)
