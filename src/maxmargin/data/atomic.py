@@ -1,0 +1,70 @@
+"""Files are written whole or not at all: a crash, an error or a full disk leaves the old file as it was."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from maxmargin.errors import InvalidInput, missing_extra
+from maxmargin.page import place
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A new file in the same folder that takes the place of `path` when all is written and safe on the disk.
+
+    A name that ends in .gz, .xz or .zst is compressed.
+    """
+    final = place(path).resolve()
+    part = final.parent / f".maxmargin-{secrets.token_hex(8)}.part"
+    try:
+        with open(part, "wb") as file:
+            with _compressed(file, final.suffix) as out:
+                yield out
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, final)
+        _sync_folder(final.parent)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {os.fspath(path)}: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, where folders can be synchronised."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _compressed(file: IO[bytes], suffix: str) -> Iterator[Any]:
+    if suffix == ".gz":
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as out:  # no time in it: the same data gives the same bytes
+            yield out
+    elif suffix == ".xz":
+        with lzma.LZMAFile(file, "wb") as packed:
+            yield packed
+    elif suffix == ".zst":
+        try:
+            import zstandard
+        except ImportError:
+            raise missing_extra("zstandard", "data") from None
+        with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as stream:
+            yield stream
+    else:
+        yield file

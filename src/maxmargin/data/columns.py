@@ -1,0 +1,73 @@
+"""Which column of a table is what: the features, the target, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from maxmargin.data.table_lines import SKIPPED, TARGET
+from maxmargin.errors import InvalidInput
+
+#: A column of this name (in any case) is the target unless another is named.
+USUAL_TARGETS = ("target", "label", "class", "y")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a table by their roles."""
+
+    names: tuple[str, ...]
+    #: Per column the position of a feature, TARGET or SKIPPED.
+    roles: np.ndarray
+    #: The names of the features, in their order in X.
+    features: tuple[str, ...]
+
+    @property
+    def target(self) -> int | None:
+        """The column of the target; None where there is none."""
+        found = np.flatnonzero(self.roles == TARGET)
+        return int(found[0]) if found.size else None
+
+
+def columns(
+    source: str, names: Sequence[str], target: str | None, features: Sequence[str] | None, needed: bool
+) -> Columns:
+    """Find the target and the features by name; the target may be missing where it is not `needed`."""
+    names = tuple(name.strip() for name in names)
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise InvalidInput(f"{source} has two columns called {twice!r}; rename one")
+    place = _target(source, names, target, needed)
+    if features is None:
+        features = [name for k, name in enumerate(names) if k != place]
+    if not features:
+        raise InvalidInput(f"{source} has no column besides the target; features are needed")
+    missing = next((name for name in features if name not in names), None)
+    if missing is not None:
+        raise InvalidInput(f"{source} has no column {missing!r}, which the model needs; it has: {_shown(names)}")
+    roles = np.full(len(names), SKIPPED, np.int64)
+    position = {name: k for k, name in enumerate(features)}
+    for k, name in enumerate(names):
+        roles[k] = TARGET if k == place else position.get(name, SKIPPED)
+    return Columns(names, roles, tuple(features))
+
+
+def _target(source: str, names: Sequence[str], target: str | None, needed: bool) -> int | None:
+    if target is not None:
+        if target in names:
+            return names.index(target)
+        if not needed:
+            return None
+        raise InvalidInput(f"{source} has no column {target!r}; it has: {_shown(names)}")
+    usual = [k for k, name in enumerate(names) if name.lower() in USUAL_TARGETS]
+    if len(usual) == 1:
+        return usual[0]
+    if not needed:
+        return None
+    raise InvalidInput(f"which column of {source} is the target? Name one of: {_shown(names)}")
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

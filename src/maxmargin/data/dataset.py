@@ -1,0 +1,44 @@
+"""Data: what a reader hands over, and labels as people write them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows with their labels or targets, as they were read from a file."""
+
+    #: A dense array or a CSR array, float64.
+    X: Any
+    #: Labels (int64 where all are whole numbers, else float64, or text), or None where the file has none.
+    y: np.ndarray | None
+    #: The names of the columns, where the file has names.
+    names: tuple[str, ...] | None = None
+    #: Where it comes from, for messages.
+    source: str = ""
+    #: Whether the indices of an svmlight file begin at 0 (they are moved to 0 here in any case).
+    zero_based: bool | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.X.shape[0]
+
+
+def whole_numbers(y: np.ndarray) -> np.ndarray:
+    """Labels that are whole numbers as int64; anything else as it is."""
+    if y.dtype.kind == "f" and y.size and np.all(np.abs(y) < 2.0**53) and np.all(y == np.floor(y)):
+        return y.astype(np.int64)
+    return y
+
+
+def label_text(label: Any) -> str:
+    """A label as it is written to a file: 1, 2.5 or spam."""
+    if isinstance(label, (float, np.floating)):
+        value = float(label)
+        return repr(int(value)) if value == int(value) and abs(value) < 2.0**53 else repr(value)
+    return str(label)

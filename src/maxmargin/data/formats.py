@@ -1,0 +1,175 @@
+"""One door to all formats: what a file is, reading it whole or block by block, and writing.
+
+>>> data = read("a9a.svm.xz")
+>>> data = read("iris.csv", target="species")
+>>> write("iris.parquet", data)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from maxmargin.data import arrays, columnar, svmlight, table
+from maxmargin.data.atomic import replacing
+from maxmargin.data.dataset import Data
+from maxmargin.data.source import COMPRESSED, Progress, Source
+from maxmargin.errors import InvalidInput
+
+SUFFIXES = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+#: These are tables with named columns, one of which is the target.
+_NAMED = ("csv", "tsv", "parquet", "arrow", "npy")
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    zero_based: bool | None = None,
+    columns: int = 0,
+    progress: Progress | None = None,
+) -> Data:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; ``-`` is standard input (svmlight unless said otherwise). Text may be compressed (gz, xz, zst).
+    format : str
+        One of `FORMATS`; by default told from the name, or else from the first line.
+    target : str
+        The column (or array) that is the target; by default one called target, label, class or y.
+    features : list of str
+        The columns to take, in this order; by default all but the target.
+    needed : bool
+        Whether a file without a target is refused.
+    zero_based : bool
+        Whether the indices of an svmlight file begin at 0; by default they do if there is a 0 among them.
+    columns : int
+        The least number of columns of an svmlight file.
+    progress : function
+        Called with the bytes read so far and the size of the file, for text.
+    """
+    kind = format_of(path, format)
+    options = _options(kind, target, features, needed, zero_based, columns)
+    if kind == "svmlight":
+        return svmlight.read(path, progress=progress, **options)
+    if kind in ("csv", "tsv"):
+        return table.read(path, progress=progress, **options)
+    if kind == "npz":
+        return arrays.read_npz(path, **options)
+    return (arrays.read_npy if kind == "npy" else columnar.read)(path, **options)
+
+
+def blocks(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    zero_based: bool | None = None,
+    columns: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[Data]:
+    """Read a file in blocks of rows, with the parameters of `read`; only .npz is read whole."""
+    kind = format_of(path, format)
+    options = _options(kind, target, features, needed, zero_based, columns)
+    if kind == "svmlight":
+        return svmlight.blocks(path, progress=progress, **options)
+    if kind in ("csv", "tsv"):
+        return table.blocks(path, progress=progress, **options)
+    if kind == "npz":
+        return iter([arrays.read_npz(path, **options)])
+    return (arrays.npy_blocks if kind == "npy" else columnar.blocks)(path, **options)
+
+
+def write(path: str | os.PathLike[str], parts: Data | Iterable[Data], format: str | None = None) -> None:
+    """Write data, whole or in blocks; the file appears when it is complete."""
+    kind = format or _by_suffix(path)
+    if kind not in FORMATS:
+        known = ", ".join(SUFFIXES)
+        raise InvalidInput(f"which format should {os.fspath(path)} have? End the name in one of: {known}")
+    parts = [parts] if isinstance(parts, Data) else parts
+    with replacing(path) as file:
+        if kind == "svmlight":
+            svmlight.write(file, parts)
+        elif kind in ("csv", "tsv"):
+            table.write(file, parts, "," if kind == "csv" else "\t")
+        elif kind in ("parquet", "arrow"):
+            columnar.write(file, parts, kind)
+        else:
+            (arrays.write_npy if kind == "npy" else arrays.write_npz)(file, parts)
+
+
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format of a file: as said, by its name, or by its first line."""
+    if format is not None:
+        if format not in FORMATS:
+            raise InvalidInput(f"there is no data format {format!r}; there are: {', '.join(FORMATS)}")
+        return format
+    if os.fspath(path) == "-":
+        return "svmlight"
+    with Source(path) as source:  # also says if there is no such file
+        kind = _by_suffix(path)
+        return kind if kind is not None else _by_contents(source.read(2**16))
+
+
+def _by_suffix(path: str | os.PathLike[str]) -> str | None:
+    name = PurePath(path)
+    if name.suffix.lower() in COMPRESSED:
+        name = name.with_suffix("")
+    return SUFFIXES.get(name.suffix.lower())
+
+
+def _by_contents(start: bytes) -> str:
+    """Svmlight where the first line is a label and entries, else CSV."""
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"ARROW1"):
+        return "arrow"
+    if start.startswith(b"\x93NUMPY"):
+        return "npy"
+    for line in start.splitlines():
+        words = line.split(b"#")[0].split()
+        if words:
+            entries = words[1:] or words
+            return "svmlight" if all(b":" in word for word in entries) else "csv"
+    return "svmlight"
+
+
+def _options(
+    kind: str,
+    target: str | None,
+    features: Sequence[str] | None,
+    needed: bool,
+    zero_based: bool | None,
+    columns: int,
+) -> dict[str, Any]:
+    """The options that a format has; one that it does not have is refused."""
+    if kind == "svmlight":
+        if target is not None:
+            raise InvalidInput("an svmlight file has its target first in the line; drop the name of the target")
+        return {"zero_based": zero_based, "columns": columns}
+    if zero_based is not None:
+        raise InvalidInput(f"only svmlight files have indices that begin at 0 or 1; {kind} has none")
+    if kind in _NAMED:
+        return {"target": target, "features": features, "needed": needed}
+    return {"target": target, "needed": needed}

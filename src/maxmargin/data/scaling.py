@@ -1,0 +1,66 @@
+"""Scaling of features, learnt on the training rows and stored with the model: x ← (x − shift)·factor by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import InvalidInput
+
+Kind = Literal["standard", "min-max", "max-abs"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Standard: mean 0 and deviation 1; min-max: onto [0, 1]; max-abs: into [−1, 1], zeros stay zeros."""
+
+    kind: Kind
+    #: What is taken off each column; None where zeros must stay zeros.
+    shift: np.ndarray | None
+    factor: np.ndarray
+
+    def apply(self, X: Any) -> Any:
+        """The scaled rows; X itself stays as it is."""
+        if X.shape[1] != len(self.factor):
+            raise InvalidInput(f"the rows have {X.shape[1]} columns; the scaling was learnt on {len(self.factor)}")
+        if sp.issparse(X):
+            if self.shift is not None:
+                X = X.toarray()
+            else:
+                data = X.data * self.factor[X.indices]
+                return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+        return (X if self.shift is None else X - self.shift) * self.factor
+
+
+def scaling(kind: str, X: Any) -> Scaling:
+    """Learn a scaling from the training rows; a constant column is left with factor 1."""
+    if kind not in get_args(Kind):
+        raise InvalidInput(f"there is no scaling {kind!r}; there are: {', '.join(get_args(Kind))}")
+    if kind == "max-abs":
+        return Scaling("max-abs", None, _inverse(_largest(X)))
+    if sp.issparse(X):
+        raise InvalidInput(f"scaling {kind!r} would fill a sparse matrix with non-zeros: use max-abs")
+    if kind == "standard":
+        mean = X.mean(axis=0)
+        deviation = X.std(axis=0)
+        # A constant column's deviation is rounding, not spread.
+        deviation[deviation <= 1e-14 * np.abs(mean)] = 0.0
+        return Scaling("standard", mean, _inverse(deviation))
+    low = X.min(axis=0)
+    return Scaling("min-max", low, _inverse(X.max(axis=0) - low))
+
+
+def _largest(X: Any) -> np.ndarray:
+    """The largest |x| of each column."""
+    if not sp.issparse(X):
+        return np.maximum(X.max(axis=0), -X.min(axis=0))
+    largest = np.zeros(X.shape[1])
+    np.maximum.at(largest, X.indices, np.abs(X.data))
+    return largest
+
+
+def _inverse(spread: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, spread, out=np.ones(len(spread)), where=spread > 0)

@@ -1,0 +1,231 @@
+"""The svmlight (LIBSVM) format: one row a line, ``label index:value ... # comment``; fast, exact, and strict.
+
+Values and labels become the nearest double, whatever the number of digits. Indices may begin at 0 or 1, and may be out
+of order; an index that comes twice in a line, NaN, infinities and ``qid:`` are refused with file, line and column.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.data.dataset import Data, label_text, whole_numbers
+from maxmargin.data.gather import Growing
+from maxmargin.data.lines import decoded, place, side_by_side
+from maxmargin.data.source import Progress, Source, Text
+from maxmargin.data.svmlight_lines import BAD_LABEL, FINE, NOT_FINITE, count, first_repetition, parse
+from maxmargin.errors import InvalidInput
+
+MISTAKES = (
+    "",
+    "the label {token!r} is not a finite number, as the first label of the file is",
+    "{token!r} stands where the label should be; begin the line with a label, 0 if there is none",
+    "{token!r} is not an entry; write index:value",
+    "the index of {token!r} is too large; the largest possible is 2147483646",
+    "{token!r} is not an entry; write index:value",
+    "the value of {token!r} is not a number",
+    "the value of {token!r} is not finite; fill it in or drop the row",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows as they stand in the file: their indices are not yet moved to begin at 0."""
+
+    labels: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    least: int
+    most: int
+
+
+def read(
+    path: str | os.PathLike[str], zero_based: bool | None = None, columns: int = 0, progress: Progress | None = None
+) -> Data:
+    """Read a whole file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, plain or compressed (gz, xz, zst); ``-`` is standard input.
+    zero_based : bool
+        Whether indices begin at 0; by default they do if there is a 0 among them.
+    columns : int
+        The least number of columns to give X; by default as many as the largest index asks for.
+    progress : function
+        Called with the bytes read so far and the size of the file.
+    """
+    labels: Growing | None = None
+    lengths, indices, data = Growing(np.int64), Growing(np.int32), Growing(np.float64)
+    least, most = 2**31, -1
+    with Source(path, progress) as source:
+        for blocks, share in _parsed(source):
+            for block in blocks:
+                labels = labels or Growing(object if block.labels.dtype.kind == "O" else np.float64)
+                labels.append(block.labels, share)
+                lengths.append(np.diff(block.indptr), share)
+                indices.append(block.indices, share)
+                data.append(block.data, share)
+                least, most = min(least, block.least), max(most, block.most)
+        if labels is None:
+            raise InvalidInput(f"{source.name} has no rows")
+    zero_based = _base(source.name, zero_based, least)
+    indptr = np.zeros(lengths.used + 1, np.int64)
+    np.cumsum(lengths.done(), out=indptr[1:])
+    moved = indices.done()
+    if not zero_based:
+        moved -= 1
+    width = max(columns, most + zero_based, 1)
+    X = _matrix(data.done(), moved, indptr, width)
+    return Data(X, _labels(labels.done()), None, source.name, zero_based)
+
+
+def blocks(
+    path: str | os.PathLike[str], zero_based: bool | None = None, columns: int = 0, progress: Progress | None = None
+) -> Iterator[Data]:
+    """Read a file some thousand rows at a time; whether indices begin at 0 must be known, or show in the first rows."""
+    with Source(path, progress) as source:
+        for parsed, _ in _parsed(source):
+            for block in parsed:
+                zero_based = _base(source.name, zero_based, block.least)
+                width = max(columns, block.most + zero_based, 1)
+                X = _matrix(block.data, block.indices if zero_based else block.indices - 1, block.indptr, width)
+                yield Data(X, _labels(block.labels), None, source.name, zero_based)
+
+
+def write(file: IO[bytes], parts: Iterable[Data], zero_based: bool = False) -> None:
+    """Write rows; every value is read back as the same double."""
+    for part in parts:
+        X = sp.csr_array(part.X)
+        labels = ["0"] * X.shape[0] if part.y is None else map(label_text, part.y)
+        columns, values = (X.indices + (0 if zero_based else 1)).tolist(), X.data.tolist()
+        ends = X.indptr.tolist()
+        lines = []
+        for label, start, stop in zip(labels, ends[:-1], ends[1:], strict=True):
+            if not label or any(c in label for c in " \t\r\n:#"):
+                raise InvalidInput(f"the label {label!r} cannot be written to an svmlight file: use CSV")
+            entries = map("%d:%r".__mod__, zip(columns[start:stop], values[start:stop], strict=True))
+            lines.append(" ".join((label, *entries)) + "\n")
+        file.write("".join(lines).encode("utf-8"))
+
+
+def _base(name: str, zero_based: bool | None, least: int) -> bool:
+    if zero_based is None:
+        return least == 0
+    if not zero_based and least == 0:
+        raise InvalidInput(f"{name} has a feature of index 0, but indices should begin at 1: say that they begin at 0")
+    return zero_based
+
+
+def _matrix(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, width: int) -> Any:
+    if len(data) < 2**31:
+        indptr = indptr.astype(np.int32)
+    else:
+        indices = indices.astype(np.int64)
+    X = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width), copy=False)
+    X.has_canonical_format = True  # sorted and without repetitions: checked block by block
+    return X
+
+
+def _labels(labels: np.ndarray) -> np.ndarray:
+    return labels.astype(str) if labels.dtype.kind == "O" else whole_numbers(labels)
+
+
+def _parsed(source: Source) -> Iterator[tuple[list[Block], float]]:
+    """The blocks of each piece of text, and the share of the file that has been read with it."""
+    textual: bool | None = None
+    known: dict[bytes, str] = {}
+    for text in source.pieces():
+        if textual is None:
+            textual = _text_labels(text)
+        work = partial(_block, source, text, textual=bool(textual), known=known)
+        yield [block for block in side_by_side(text, 0, work) if len(block.labels)], text.share
+
+
+def _text_labels(text: Text) -> bool | None:
+    """Whether labels are text, by the first one; None where there is none yet."""
+    for line in text.raw.splitlines():
+        words = line.split(b"#")[0].split()
+        if words:
+            try:
+                float(words[0])
+            except ValueError:
+                return True
+            return False
+    return None
+
+
+def _block(source: Source, text: Text, start: int, stop: int, textual: bool, known: dict[bytes, str]) -> Block:
+    lines, colons = count(text.bytes, start, stop)
+    labels = np.empty(0 if textual else lines + 1, np.uint64)
+    spans = np.empty((lines + 1 if textual else 0, 2), np.int64)
+    indptr, indices, values = np.empty(lines + 2, np.int64), np.empty(colons, np.int32), np.empty(colons, np.uint64)
+    close = np.empty((64, 3), np.int64)
+    while True:
+        rows, entries, doubtful, least, most, unsorted, mistake, place = parse(
+            text.bytes, start, stop, textual, labels, spans, indptr, indices, values, close
+        )
+        if doubtful <= len(close):
+            break
+        close = np.empty((doubtful, 3), np.int64)
+    if mistake != FINE:
+        raise _error(source, text, place, mistake)
+    indptr, indices, data = indptr[: rows + 1], indices[:entries], values[:entries].view(np.float64)
+    numbers = labels[:rows].view(np.float64)
+    for at, first, last in close[:doubtful]:
+        value = float(text.raw[first:last])
+        if not np.isfinite(value):
+            raise _error(source, text, first, NOT_FINITE if at >= 0 else BAD_LABEL)
+        if at >= 0:
+            data[at] = value
+        else:
+            numbers[-1 - at] = value
+    if unsorted:
+        sorted_rows = sp.csr_array((data, indices, indptr), shape=(rows, int(most) + 1), copy=False)
+        sorted_rows.sort_indices()
+        indices, data = sorted_rows.indices, sorted_rows.data
+        repeated = first_repetition(indptr, indices)
+        if repeated >= 0:
+            raise _repetition(source, text, start, int(repeated))
+    if textual:
+        numbers = np.array([decoded(source, text, int(a), int(b), known) for a, b in spans[:rows]], dtype=object)
+    return Block(numbers, indptr, indices, data, int(least), int(most))
+
+
+def _error(source: Source, text: Text, at: int, mistake: int) -> InvalidInput:
+    """The sentence for a mistake at a place, with the token that is there."""
+    raw = text.raw
+    first = max(raw.rfind(c, 0, at) for c in (b" ", b"\t", b"\n")) + 1
+    token = (raw[first : first + 80].split() or [b""])[0].decode("utf-8", "replace")
+    if token.startswith("qid:"):
+        return InvalidInput(
+            f"{place(source, text, at)}: {token!r} marks a ranking query, which no model here uses: remove it"
+        )
+    return InvalidInput(f"{place(source, text, at)}: {MISTAKES[mistake].format(token=token)}")
+
+
+def _repetition(source: Source, text: Text, start: int, row: int) -> InvalidInput:
+    """The sentence for an index that comes twice in the given row of a block."""
+    at = start
+    for line in text.raw[start:].splitlines(keepends=True):
+        entries = line.split(b"#")[0].split()[1:]
+        if line.split(b"#")[0].split():
+            if row == 0:
+                known = [int(entry.split(b":")[0]) for entry in entries]
+                twice = next(k for k, index in enumerate(known) if index in known[:k])
+                column = -1
+                for entry in entries[: twice + 1]:
+                    column = line.index(entry, column + 1)
+                return InvalidInput(
+                    f"{place(source, text, at + column)}: the index {known[twice]} comes twice in this line"
+                )
+            row -= 1
+        at += len(line)
+    raise AssertionError("the row is in its block")

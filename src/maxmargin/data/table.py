@@ -1,0 +1,204 @@
+"""CSV and TSV: a header, numbers, and one column that is the target (numbers or text).
+
+Where the first line holds only numbers there is no header, and the columns are called 1, 2, 3, ... Missing values, NaN
+and text among the features are refused with file, line and column.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.data.columns import Columns, columns
+from maxmargin.data.dataset import Data, label_text, whole_numbers
+from maxmargin.data.gather import Growing
+from maxmargin.data.lines import decoded, place, side_by_side
+from maxmargin.data.source import Progress, Source, Text
+from maxmargin.data.svmlight_lines import count
+from maxmargin.data.table_lines import FINE, NOT_FINITE, parse
+from maxmargin.errors import InvalidInput
+
+MISTAKES = (
+    "",
+    "the line ends after {fields} fields; the first line has {columns}",
+    "the line has more than {columns} fields",
+    "the value of column {name!r} is missing; fill it in or drop the row",
+    "{field!r} in column {name!r} is not a number; code text as numbers first",
+    "the value {field} of column {name!r} is not finite; fill it in or drop the row",
+    "the quote that opens here is not closed on the same line",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How the lines are to be read."""
+
+    columns: Columns
+    delimiter: str
+    #: Where the rows begin in the first piece of text.
+    start: int
+
+
+def read(
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    progress: Progress | None = None,
+) -> Data:
+    """Read a whole file: the features by name (by default all but the target) and the target."""
+    values, labels = Growing(np.float64), Growing(object)
+    with Source(path, progress) as source:
+        found: Columns | None = None
+        for layout, parts, share in _parsed(source, target, features, needed):
+            found = layout.columns
+            for X, y in parts:
+                values.append(X.ravel(), share)
+                labels.append(y, share)
+        if found is None or not values.used:
+            raise InvalidInput(f"{source.name} has no rows")
+    table = values.done().reshape(-1, len(found.features))
+    return Data(table, None if found.target is None else numbers_or_text(labels.done()), found.features, source.name)
+
+
+def blocks(
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    progress: Progress | None = None,
+) -> Iterator[Data]:
+    """Read a file some thousand rows at a time."""
+    with Source(path, progress) as source:
+        for layout, parts, _ in _parsed(source, target, features, needed):
+            for X, y in parts:
+                named = None if layout.columns.target is None else numbers_or_text(y)
+                yield Data(X, named, layout.columns.features, source.name)
+
+
+def write(file: IO[bytes], parts: Iterable[Data], delimiter: str = ",") -> None:
+    """Write a header and rows, the target last; every value is read back as the same double."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    out = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    header = False
+    for part in parts:
+        X = part.X.toarray() if sp.issparse(part.X) else part.X
+        if not header:
+            names = part.names or tuple(f"x{k + 1}" for k in range(X.shape[1]))
+            out.writerow([*names, *([] if part.y is None else ["target"])])
+            header = True
+        if part.y is None:
+            out.writerows(X.tolist())
+        else:
+            out.writerows([*row, label_text(label)] for row, label in zip(X.tolist(), part.y, strict=True))
+    text.detach()
+
+
+def numbers_or_text(labels: np.ndarray) -> np.ndarray:
+    """Labels as numbers where all of them are finite numbers, else as text."""
+    try:
+        numbers = np.array([float(label) for label in labels])
+    except ValueError:
+        return labels.astype(str)
+    return whole_numbers(numbers) if np.isfinite(numbers).all() else labels.astype(str)
+
+
+def _parsed(
+    source: Source, target: str | None, features: Sequence[str] | None, needed: bool
+) -> Iterator[tuple[Layout, list[tuple[np.ndarray, np.ndarray]], float]]:
+    layout: Layout | None = None
+    known: dict[bytes, str] = {}
+    for text in source.pieces():
+        start = 0
+        if layout is None:
+            layout = _layout(source, text, target, features, needed)
+            if layout is None:
+                continue
+            start = layout.start
+        work = partial(_block, source, text, layout=layout, known=known)
+        yield layout, [part for part in side_by_side(text, start, work) if len(part[0])], text.share
+
+
+def _layout(
+    source: Source, text: Text, target: str | None, features: Sequence[str] | None, needed: bool
+) -> Layout | None:
+    """Read the header; None where there is not even a line."""
+    start = 0
+    for raw in text.raw.splitlines(keepends=True):
+        if raw.strip():
+            break
+        start += len(raw)
+    else:
+        return None
+    try:
+        line = raw.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{place(source, text, start)}: the header is not UTF-8 text") from None
+    headers = {mark: next(csv.reader([line], delimiter=mark, skipinitialspace=True)) for mark in ",;\t"}
+    delimiter = max(headers, key=lambda mark: len(headers[mark]))
+    names = headers[delimiter]
+    if all(_is_number(name) for name in names):
+        names = [str(k + 1) for k in range(len(names))]
+    else:
+        start += len(raw)
+    return Layout(columns(source.name, names, target, features, needed), delimiter, start)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _block(
+    source: Source, text: Text, start: int, stop: int, layout: Layout, known: dict[bytes, str]
+) -> tuple[np.ndarray, np.ndarray]:
+    lines, _ = count(text.bytes, start, stop)
+    values = np.empty((lines + 1, len(layout.columns.features)), np.uint64)
+    spans = np.empty((lines + 1, 2), np.int64)
+    close = np.empty((64, 4), np.int64)
+    while True:
+        rows, doubtful, mistake, at, column = parse(
+            text.bytes, start, stop, ord(layout.delimiter), layout.columns.roles, values, spans, close
+        )
+        if doubtful <= len(close):
+            break
+        close = np.empty((doubtful, 4), np.int64)
+    if mistake != FINE:
+        raise _error(source, text, at, layout, mistake, column)
+    X = values[:rows].view(np.float64)
+    for row, role, first, last in close[:doubtful]:
+        X[row, role] = float(text.raw[first:last])
+        if not np.isfinite(X[row, role]):
+            raise _error(source, text, first, layout, NOT_FINITE, int(np.flatnonzero(layout.columns.roles == role)[0]))
+    if layout.columns.target is None:
+        return X, np.full(rows, "", dtype=object)
+    return X, np.array([_unquoted(decoded(source, text, a, b, known)) for a, b in spans[:rows].tolist()], dtype=object)
+
+
+def _unquoted(field: str) -> str:
+    field = field.strip()
+    if len(field) >= 2 and field[0] == field[-1] == '"':
+        field = field[1:-1].replace('""', '"')
+    return field
+
+
+def _error(source: Source, text: Text, at: int, layout: Layout, mistake: int, column: int) -> InvalidInput:
+    rest = text.raw[at : at + 80].decode("utf-8", "replace")
+    facts: dict[str, Any] = {
+        "fields": column + 1,
+        "columns": len(layout.columns.names),
+        "name": layout.columns.names[column],
+        "field": rest.split(layout.delimiter)[0].split("\n")[0].strip(' \r"'),
+    }
+    return InvalidInput(f"{place(source, text, at)}: {MISTAKES[mistake].format(**facts)}")
