@@ -63,7 +63,7 @@ def read_npz(path: str | os.PathLike[str], target: str | None = None, needed: bo
     if "X" in found:
         X: Any = checked(_two_dimensional(found["X"], f"{name}: X"), name, 0)
     elif {"data", "indices", "indptr", "shape"} <= set(found):
-        X = _csr(found, name)
+        X = _two_dimensional(csr(found, name), name)
     else:
         raise InvalidInput(
             f"{name} holds {', '.join(found) or 'nothing'}; X, or the arrays of a CSR matrix, are needed"
@@ -146,18 +146,18 @@ def checked(block: np.ndarray, name: str, first: int) -> np.ndarray:
     return block
 
 
-def _two_dimensional(X: np.ndarray, name: str) -> np.ndarray:
+def _two_dimensional(X: Any, name: str) -> Any:
     if X.ndim != 2 or 0 in X.shape:
         raise InvalidInput(f"{name} has shape {X.shape}; rows and columns are needed")
     return X
 
 
-def _csr(found: dict[str, np.ndarray], name: str) -> Any:
+def csr(found: dict[str, np.ndarray], name: str) -> Any:
     """The CSR matrix of these arrays, if they make one."""
     data, indices, indptr, shape = (found[key] for key in ("data", "indices", "indptr", "shape"))
     ordinary = all(part.ndim == 1 for part in (data, indices, indptr, shape)) and shape.size == 2
     whole = ordinary and all(part.dtype.kind in "iu" for part in (indices, indptr, shape))
-    if not whole or (shape < 1).any() or (shape > 2**31 - 1).any():
+    if not whole or (shape < 0).any() or (shape > 2**31 - 1).any():
         raise InvalidInput(f"{name} does not hold the arrays of a CSR matrix")
     n, d = (int(length) for length in shape)
     steps = np.diff(indptr.astype(np.int64))

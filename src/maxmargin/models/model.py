@@ -1,0 +1,240 @@
+"""Model: what a fit leaves behind to predict with, and to be checked by; plain arrays and numbers, no code.
+
+    decision values   z = ⟨w, φ(x)⟩ + b,  one for each of its machines (binary problems)
+
+Two classes are one machine, positive for ``classes[1]``. More classes are one machine a class (``"ovr"``, the largest
+value wins) or one a pair i < j in LIBSVM's order (``"ovo"``, positive for the first of the pair; most votes win).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.data.scaling import Scaling
+from maxmargin.errors import InvalidInput
+from maxmargin.estimators.layout import pairs, votes_of_pairs
+from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.losses.base import Task
+from maxmargin.parallel import one_blas_thread, over_blocks
+
+Scheme = Literal["binary", "ovr", "ovo"]
+
+#: Kernel values, or values of features, that are looked at together.
+VALUES = 2**21
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What was proved of one machine: its status in words, the two objectives, and the dual point behind them."""
+
+    status: str
+    primal: float
+    dual: float
+    relative_gap: float
+    #: The rows of the training data with β ≠ 0, and their β.
+    rows: np.ndarray
+    beta: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """How a model was trained: all that is needed, with the data, to certify it again."""
+
+    #: The name and the parameters of the loss.
+    loss: str
+    loss_parameters: dict[str, float]
+    bias: str
+    bias_scale: float
+    C: float
+    #: "balanced", or pairs of a label and its weight, or None.
+    class_weight: Any
+    #: Whether rows had weights of their own.
+    weighted: bool
+    solver: str
+    tol: float
+    #: How many rows there were.
+    n: int
+    proofs: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted classifier, regressor or novelty detector."""
+
+    task: Task
+    kernel: Kernel
+    #: The biases, one a machine.
+    b: np.ndarray
+    #: The number of features.
+    columns: int
+    #: The normals, one row a machine: for the linear kernel, and for a precomputed one (over the training samples).
+    w: np.ndarray | None = None
+    #: For any other kernel: the vectors, and their coefficients with one row a machine.
+    vectors: Any = None
+    coef: np.ndarray | None = None
+    #: The class of each vector, as a place in `classes`; only several classes in pairs need it.
+    vector_classes: np.ndarray | None = None
+    classes: np.ndarray | None = None
+    scheme: Scheme = "binary"
+    scaling: Scaling | None = None
+    names: tuple[str, ...] | None = None
+    #: The name of the column that is the target, and whether indices of svmlight files begin at 0.
+    target: str | None = None
+    zero_based: bool | None = None
+    #: The sigmoids A, B with P(positive | z) = 1/(1 + exp(Az + B)), one row a machine.
+    sigmoids: np.ndarray | None = None
+    training: Training | None = None
+    #: Where it came from, in words; not part of the file.
+    origin: str = field(default="", compare=False)
+
+    @property
+    def machines(self) -> int:
+        """How many binary problems (or regressions) it is made of."""
+        return len(self.b)
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is a linear function of the features."""
+        return isinstance(self.kernel, Linear)
+
+    # Answers
+
+    def scores(self, Z: Any) -> np.ndarray:
+        """The decision values of rows as they come, not yet scaled: one column a machine."""
+        Z = self._fitting(Z)
+        out = np.empty((Z.shape[0], self.machines))
+        coef = None if self.coef is None else np.ascontiguousarray(self.coef.T)
+        vectors = self.vectors
+        if vectors is not None and Z.shape[1] > vectors.shape[1]:
+            vectors = _widened(vectors, Z.shape[1])
+
+        def fill(start: int, stop: int) -> None:
+            rows = Z[start:stop]
+            if self.scaling is not None:
+                rows = self.scaling.apply(rows)
+            if self.w is not None:
+                out[start:stop] = rows @ self.w.T
+            else:
+                out[start:stop] = self.kernel.block(rows, vectors) @ coef
+
+        # A block of kernel values is as wide as there are vectors, and may hold its rows as a dense block.
+        wide = max(1, self.machines, 0 if vectors is None else vectors.shape[0], Z.shape[1] // 8)
+        with one_blas_thread():
+            over_blocks(fill, Z.shape[0], max(1, VALUES // wide))
+        return out + self.b
+
+    def decision_function(self, Z: Any) -> np.ndarray:
+        """One value a row where there is one machine, else one column a machine."""
+        scores = self.scores(Z)
+        return scores[:, 0] if self.machines == 1 else scores
+
+    def predict(self, Z: Any) -> np.ndarray:
+        """Labels, values, or +1 (usual) and −1 (novel)."""
+        return self.labels(self.scores(Z))
+
+    def labels(self, scores: np.ndarray) -> np.ndarray:
+        """What decision values mean."""
+        if self.task == "regression":
+            return scores[:, 0]
+        if self.task == "novelty":
+            return np.where(scores[:, 0] >= 0, 1, -1)
+        assert self.classes is not None
+        if self.scheme == "binary":
+            return self.classes[(scores[:, 0] > 0).astype(int)]
+        values = votes_of_pairs(scores, len(self.classes))[0] if self.scheme == "ovo" else scores
+        return self.classes[np.argmax(values, axis=1)]
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """The probability of each class from decision values; one column a class."""
+        from maxmargin.models.probability import probabilities
+
+        return probabilities(self, scores)
+
+    # Forms of the same model
+
+    def unscaled(self) -> Model:
+        """The same linear function without a scaling of its own: the scaling goes into w and b."""
+        if self.scaling is None:
+            return self
+        if self.w is None:
+            raise InvalidInput(
+                f"this format has no place for the model's {self.scaling.kind} scaling: scale the data first"
+            )
+        w = self.w * self.scaling.factor
+        shift = 0.0 if self.scaling.shift is None else w @ self.scaling.shift
+        return replace(self, w=w, b=self.b - shift, scaling=None)
+
+    def machine_names(self) -> list[str]:
+        """What each machine is about."""
+        if self.classes is None:
+            return [self.task]
+        if self.scheme == "ovr":
+            return [f"{label} vs rest" for label in self.classes]
+        if self.scheme == "ovo":
+            return [f"{self.classes[i]} vs {self.classes[j]}" for i, j in pairs(len(self.classes))]
+        return [f"{self.classes[0]} vs {self.classes[1]}"]
+
+    def _fitting(self, Z: Any) -> Any:
+        """Rows with the model's columns: a sparse row may be shorter, or have features that training never saw."""
+        if Z.shape[1] == self.columns:
+            return Z
+        if not sp.issparse(Z) or isinstance(self.kernel, Precomputed):
+            raise InvalidInput(f"the rows have {Z.shape[1]} columns; the model was trained on {self.columns}")
+        if Z.shape[1] < self.columns:
+            return _widened(Z, self.columns)
+        # A feature without a weight adds nothing; in a kernel's distances it counts.
+        return Z[:, : self.columns] if self.w is not None or self.scaling is not None else Z
+
+
+def check(model: Model) -> Model:
+    """The model, if its parts fit together: what a reader calls before it hands one over."""
+
+    def need(condition: bool, words: str) -> None:
+        if not condition:
+            raise InvalidInput(f"the model contradicts itself: {words}")
+
+    need(model.b.ndim == 1 and model.machines > 0 and bool(np.isfinite(model.b).all()), "the biases")
+    need(model.columns > 0, "the number of columns")
+    if model.w is not None:
+        need(isinstance(model.kernel, (Linear, Precomputed)) and model.coef is None, "the kernel has no w")
+        need(model.w.shape == (model.machines, model.columns), "the shape of w")
+        need(bool(np.isfinite(model.w).all()), "w is not finite")
+    else:
+        need(not isinstance(model.kernel, (Linear, Precomputed)), "the kernel needs w")
+        need(model.coef is not None and model.vectors is not None, "there are no vectors")
+        assert model.coef is not None
+        need(model.vectors.ndim == 2 and model.vectors.shape[1] == model.columns, "the shape of the vectors")
+        need(model.coef.shape == (model.machines, model.vectors.shape[0]), "the shape of the coefficients")
+        values = model.vectors.data if sp.issparse(model.vectors) else model.vectors
+        need(bool(np.isfinite(model.coef).all() and np.isfinite(values).all()), "a coefficient is not finite")
+    if model.task == "classification":
+        need(model.classes is not None and model.classes.ndim == 1 and len(model.classes) >= 2, "the classes")
+        assert model.classes is not None
+        k = len(model.classes)
+        machines = {"binary": 1, "ovr": k, "ovo": k * (k - 1) // 2}.get(model.scheme)
+        need(machines == model.machines and (model.scheme == "binary") == (k == 2), "the number of machines")
+    else:
+        need(model.machines == 1 and model.classes is None and model.scheme == "binary", "the classes")
+    if model.vector_classes is not None:
+        codes = model.vector_classes
+        need(model.vectors is not None and codes.shape == (model.vectors.shape[0],), "the classes of the vectors")
+        need(bool(((codes >= 0) & (codes < len(model.classes if model.classes is not None else []))).all()), "a class")
+    if model.scaling is not None:
+        parts = [model.scaling.factor] + ([] if model.scaling.shift is None else [model.scaling.shift])
+        need(all(part.shape == (model.columns,) and bool(np.isfinite(part).all()) for part in parts), "the scaling")
+    if model.names is not None:
+        need(len(model.names) == model.columns, "the number of names")
+    if model.sigmoids is not None:
+        need(model.sigmoids.shape == (model.machines, 2) and bool(np.isfinite(model.sigmoids).all()), "the sigmoids")
+    return model
+
+
+def _widened(X: Any, width: int) -> Any:
+    """The same rows with more columns, all of them 0."""
+    if sp.issparse(X):
+        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    return np.hstack([X, np.zeros((X.shape[0], width - X.shape[1]))])

@@ -1,0 +1,103 @@
+"""Fuzzing of every model reader: whatever the bytes, it gives a model that predicts, or one sentence.
+
+The suite runs a few hundred inputs of each kind. For more, apart from it:
+
+    python -m tests.models.fuzz --seconds 3600
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import random
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import MaxMarginError
+from maxmargin.models import load, save
+from tests.data.fuzz import mutated
+from tests.models.fitted import fitted
+
+SEEDS = {
+    "native": ("binary rbf", "binary sparse", "ovo linear", "binary scaled"),
+    "libsvm": ("binary rbf", "ovo rbf", "regression rbf", "binary linear"),
+    "liblinear": ("binary linear", "ovr linear", "regression linear"),
+}
+
+
+def shortened(raw: bytes, kind: str) -> bytes:
+    """A model of LIBSVM with only a few of its vectors, so that mutations hit more than numbers."""
+    if kind != "libsvm":
+        return raw
+    lines = raw.split(b"\n")
+    start = lines.index(b"SV") + 1
+    return b"\n".join([*lines[:start], *(line[:200] for line in lines[start : start + 3]), b""])
+
+
+def repacked(raw: bytes, rng: random.Random) -> bytes:
+    """A native model with one of its parts mutated and the checksums made right, so that the damage goes deeper."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    chosen = rng.choice(list(contents))
+    before = contents[chosen]
+    contents[chosen] = mutated(before, rng)
+    if chosen.endswith(".npy"):
+        old, new = (hashlib.sha256(part).hexdigest().encode() for part in (before, contents[chosen]))
+        contents["model.json"] = contents["model.json"].replace(old, new)
+    contents["model.sha256"] = hashlib.sha256(contents["model.json"]).hexdigest().encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, part in contents.items():
+            archive.writestr(name, part)
+    return out.getvalue()
+
+
+def attempt(path: Path, kind: str) -> str:
+    """Load a file and predict: "loaded" or "refused"; anything else is raised."""
+    try:
+        model = load(path, kind)
+        assert model.columns < 2**31
+        if model.columns < 10**6:
+            with np.errstate(all="ignore"):  # damaged weights may be huge
+                assert len(model.predict(sp.csr_array((2, model.columns)))) == 2
+    except MaxMarginError as error:
+        assert str(error) and "\n" not in str(error).strip()
+        return "refused"
+    return "loaded"
+
+
+def run(inputs: int, seconds: float, seed: int) -> Counter:
+    """Try so many inputs of each format, or for so long; counts what came of them."""
+    rng = random.Random(seed)
+    outcomes: Counter = Counter()
+    until = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "input"
+        known: dict[str, list[bytes]] = {}
+        for kind, names in SEEDS.items():
+            for name in names:
+                save(fitted(name)[0], path, kind)
+                known.setdefault(kind, []).append(shortened(path.read_bytes(), kind))
+        while sum(outcomes.values()) < inputs * len(SEEDS) and time.monotonic() < until:
+            for kind in SEEDS:
+                raw = rng.choice(known[kind])
+                path.write_bytes(repacked(raw, rng) if kind == "native" and rng.random() < 0.8 else mutated(raw, rng))
+                outcomes[kind, attempt(path, kind)] += 1
+    return outcomes
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    chosen = parser.parse_args()
+    print("seed", chosen.seed)
+    for (kind, outcome), times in sorted(run(10**9, chosen.seconds, chosen.seed).items()):
+        print(f"{kind:10} {outcome:8} {times}")
