@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.compiled import compiled
 from maxmargin.errors import InvalidInput
 from maxmargin.registry import Registry
 from maxmargin.rows import rows_of, sqnorms_of_rows
@@ -48,6 +49,10 @@ class Kernel(ABC):
         """Rows `index`, columns start..stop of K; a2 are the squared norms of all rows of X."""
         return self.block(X[index], slice_rows(X, start, stop), a2[index], a2[start:stop])
 
+    def between(self, X: Any, rows: np.ndarray, columns: np.ndarray, a2: np.ndarray) -> np.ndarray:
+        """Any rows and columns of K; a2 are the squared norms of all rows of X."""
+        return self.block(X[rows], X[columns], a2[rows], a2[columns])
+
     def cross(self, Z: Any, X: Any, support: np.ndarray) -> np.ndarray:
         """k(z, x_i) for all rows of Z and the given rows of X."""
         return self.block(Z, X[support])
@@ -63,15 +68,37 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
 
 
 def dot(A: Any, B: Any) -> np.ndarray:
-    """⟨a, b⟩ for all rows, as a dense block."""
+    """⟨a, b⟩ for all rows, as a dense block (of either memory order)."""
     if sp.issparse(A) and sp.issparse(B):
-        # The smaller side becomes dense: CSR times dense is much faster than CSR times CSR.
-        if A.shape[0] <= B.shape[0]:
-            return np.ascontiguousarray((B @ A.toarray().T).T)
-        return A @ B.toarray().T
+        return _sparse_dot(A, B) if A.shape[0] <= B.shape[0] else _sparse_dot(B, A).T
     if sp.issparse(B):
-        return np.ascontiguousarray((B @ A.T).T)
+        return (B @ A.T).T
     return A @ B.T
+
+
+def _sparse_dot(A: Any, B: Any) -> np.ndarray:
+    """⟨a, b⟩ for a few rows A and many rows B: A becomes dense, in the columns that it uses, so that it stays small."""
+    columns = np.unique(A.indices)
+    place = np.full(A.shape[1], -1, np.int32)
+    place[columns] = np.arange(len(columns), dtype=np.int32)
+    dense = np.zeros((len(columns), A.shape[0]), A.dtype)
+    dense[place[A.indices], np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))] = A.data
+    out = np.zeros((B.shape[0], A.shape[0]), np.result_type(A.dtype, B.dtype))
+    _add_rows(rows_of(B), place, dense, out)
+    return out.T
+
+
+@compiled
+def _add_rows(B, place, dense, out):
+    """out[b] = Σ_j B[b, j] dense[place[j]]."""
+    for b in range(out.shape[0]):
+        row = out[b]
+        for p in range(B.indptr[b], B.indptr[b + 1]):
+            j = place[B.indices[p]]
+            if j >= 0:
+                value = B.data[p]
+                for a in range(len(row)):
+                    row[a] += value * dense[j, a]
 
 
 def sqnorms(A: Any) -> np.ndarray:

@@ -53,6 +53,9 @@ class Precomputed(Kernel):
     def rows(self, X, index, a2, start, stop):
         return X[index, start:stop]
 
+    def between(self, X, rows, columns, a2):
+        return X[np.ix_(rows, columns)]
+
     def cross(self, Z, X, support):
         if Z.shape[1] != len(X):
             raise InvalidInput(f"pass the kernel against all {len(X)} training samples; got {Z.shape[1]} columns")

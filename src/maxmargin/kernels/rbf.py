@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.kernels.base import Kernel, check_gamma, dot, scale_gamma, sqnorms
+from maxmargin.kernels.exponential import exponential
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,11 @@ class RBF(Kernel):
             K[...] = cdist(A, B, "sqeuclidean")
             K *= -float(self.gamma)
             return np.exp(K, out=K)
-        K *= 2.0
-        K -= a2.astype(K.dtype)[:, None]
-        K -= b2.astype(K.dtype)[None, :]
-        np.minimum(K, 0.0, out=K)
-        K *= self.gamma
-        return np.exp(K, out=K)
+        if K.flags.c_contiguous:
+            exponential(K, a2, b2, float(self.gamma))
+        else:
+            exponential(K.T, b2, a2, float(self.gamma))
+        return K
 
     def diag(self, A):
         return np.ones(A.shape[0])

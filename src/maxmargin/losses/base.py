@@ -34,6 +34,11 @@ class DualForm:
     #: What Σβ must be; None where the bias is not free and the box is all there is.
     total: float | None
 
+    def of(self, samples: np.ndarray) -> DualForm:
+        """The arrays of some samples; what their Σβ must be is for the caller to know."""
+        arrays = (self.target, self.ridge, self.tube, self.lower, self.upper)
+        return DualForm(*(array[samples] for array in arrays), None)
+
     def value(self, beta: np.ndarray) -> float:
         """Everything in the dual but −½βᵀKβ."""
         return float(self.target @ beta - self.tube @ np.abs(beta) - 0.5 * (self.ridge * beta) @ beta)

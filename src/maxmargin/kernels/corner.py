@@ -1,0 +1,118 @@
+"""Corner: the square of K over the active samples, all of it at hand; and scores from any samples to any others.
+
+The square is symmetric, so half of it is computed and written twice. It is float32 unless the whole K is small:
+what rounding leaves is mended by recomputing the scores in float64 (see `solvers/fast/working_set.py`).
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.compiled import compiled
+from maxmargin.errors import MemoryLimit, bytes_text
+from maxmargin.kernels.base import Kernel, sqnorms
+from maxmargin.parallel import over_blocks
+
+#: A block of K that is computed at once: it stays in the processor's cache while exp runs over it.
+ROWS, COLUMNS = 512, 1024
+#: A whole matrix up to this size is kept in float64.
+SMALL = 2.0**27
+
+
+class Corner:
+    """K + offset over the samples `index`, as `K[:m, :m]`."""
+
+    def __init__(self, kernel: Kernel, X: Any, offset: float, cache_bytes: float) -> None:
+        self.kernel = kernel
+        self.offset = offset
+        n = X.shape[0]
+        double = n * n * 8 <= min(cache_bytes, SMALL)
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        self.a2 = sqnorms(X)
+        self.X = X if kernel.name in ("precomputed", "custom") else X.astype(self.dtype, copy=False)
+        copied = 0 if self.X is X else self.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size)
+        self.capacity = min(n, isqrt(max(0, int(cache_bytes - copied) // self.dtype.itemsize)))
+        if self.capacity < min(n, 64):
+            raise MemoryLimit(
+                f"the kernel values of 64 active samples do not fit the cap of {bytes_text(cache_bytes)};"
+                f" raise cache_bytes, or use solver='smo'"
+            )
+        # A row length that is no power of two: columns would all fall into the same few places of the cache.
+        self.K = np.empty((self.capacity, self.capacity // 32 * 32 + 48), self.dtype)
+        self.index = np.empty(0, np.int64)
+        self.evaluated = 0
+
+    @property
+    def size(self) -> int:
+        """The number of active samples."""
+        return len(self.index)
+
+    def extend(self, samples: np.ndarray) -> None:
+        """Make samples active: their rows and columns are computed, side by side."""
+        old, self.index = self.size, np.concatenate([self.index, samples])
+        pieces = [
+            (first, start)
+            for first in range(old, self.size, ROWS)
+            for start in range(0, min(first + ROWS, self.size), COLUMNS)
+        ]
+
+        def fill(piece: int, _: int) -> None:
+            first, start = pieces[piece]
+            last = min(first + ROWS, self.size)
+            stop = min(start + COLUMNS, last)
+            _write(self.between(self.index[first:last], self.index[start:stop]), self.K, first, start)
+
+        over_blocks(fill, len(pieces), 1)
+        self.evaluated += self.size * len(samples)
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Let go of the active samples where the mask is False."""
+        places = np.flatnonzero(mask)
+        _compress(self.K, places)
+        self.index = self.index[places]
+
+    def between(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Any rows and columns of K + offset."""
+        block = self.kernel.between(self.X, rows, columns, self.a2)
+        if self.offset:
+            block += block.dtype.type(self.offset)
+        return block
+
+    def scores(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Σ_j K_ij weights_j for the given rows: products in the corner's precision, their sums in float64."""
+        out = np.zeros(len(rows))
+
+        def add(start: int, stop: int) -> None:
+            for first in range(0, len(columns), COLUMNS):
+                block = self.between(rows[start:stop], columns[first : first + COLUMNS])
+                out[start:stop] += block @ weights[first : first + COLUMNS].astype(block.dtype)
+
+        over_blocks(add, len(rows), ROWS)
+        self.evaluated += len(rows) * len(columns)
+        return out
+
+
+@compiled
+def _write(block, K, first, start):
+    """A block of rows from `first` and columns from `start`, and its mirror image; in tiles, for the cache's sake."""
+    for top in range(0, block.shape[0], 16):
+        for left in range(0, block.shape[1], 16):
+            for i in range(top, min(top + 16, block.shape[0])):
+                for j in range(left, min(left + 16, block.shape[1])):
+                    K[first + i, start + j] = block[i, j]
+            for j in range(left, min(left + 16, block.shape[1])):
+                for i in range(top, min(top + 16, block.shape[0])):
+                    K[start + j, first + i] = block[i, j]
+
+
+@compiled
+def _compress(K, places):
+    """Move the rows and columns `places` (ascending) to the front."""
+    for i in range(len(places)):
+        source, row = K[places[i]], K[i]
+        for j in range(len(places)):
+            row[j] = source[places[j]]

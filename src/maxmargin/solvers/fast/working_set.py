@@ -1,0 +1,256 @@
+"""Working sets: the kernel machine's solver. Only the active samples' corner of K is kept, and rows of K are
+evaluated about once for every support vector.
+
+Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))β   s.t.  lower ≤ β ≤ upper  (and Σβ = total)
+
+    1. Take the samples in a random order and see a few of them first, then twice as many, until all are seen:
+       each stage begins with the answer of the one before, so that few samples of the next need to move.
+    2. Scores of newly seen samples: f_i = Σ_j K_ij β_j over the support vectors.
+    3. Active are the samples that violate optimality by more than ε; those well settled at a bound are let go.
+    4. Maximise over the active samples alone, to the violation ε: pick a small working set W (half of it the worst
+       violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
+       update the active gradient with |W| rows at once.
+    5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed.
+    6. When all samples are seen, divide ε by 4 after each round. Once ε is near the rounding of the corner's
+       entries, the scores are recomputed in float64 first, so that rounding never limits the gap.
+
+Cost: about (support vectors × n) kernel values in all; memory: the corner, under the cap in bytes.
+
+Joachims, "Making large-scale SVM learning practical", 1999 (working sets); Fan, Chen & Lin, JMLR 6, 2005 (second
+order); Wen et al., "ThunderSVM", JMLR 19, 2018 (large working sets, kept by half); Hsieh, Si & Dhillon, ICML 2014
+(smaller problems first).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.kernels.corner import Corner
+from maxmargin.losses import DualForm
+from maxmargin.parallel import over_blocks
+from maxmargin.problem import Problem
+from maxmargin.result import Iterate
+from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
+from maxmargin.solvers.fast.working_set_steps import (
+    add_rows,
+    corner_of,
+    pair_steps,
+    ranges,
+    single_steps,
+)
+
+#: The first stage sees between this many samples and half of it.
+FIRST = 2000
+#: ε of the stages before the last, and of the last stage's first round, in shares of the first violation.
+STAGE, ROUND = 0.1, 0.05
+#: A sample is settled at its bound when its margin is this many ε away.
+SETTLED = 5.0
+#: Relative rounding of the corner's entries times what a long sum makes of it: below, scores are float64.
+ROUNDING = {"float32": 1e-4, "float64": 1e-9}
+
+
+@dataclass(frozen=True)
+class WorkingSet(Solver):
+    """Active samples, working sets and second-order SMO, for kernels."""
+
+    name: ClassVar[str] = "working-set"
+    paper: ClassVar[str] = "Joachims 1999; Fan, Chen & Lin, JMLR 2005; Wen et al., JMLR 2018"
+
+    #: How many variables the inner SMO works on.
+    size: int = 512
+
+    def accepts(self, problem: Problem) -> str | None:
+        if problem.linear:
+            return "it is for kernels other than the linear one; use solver='auto'"
+        return refuse_without_form(problem) or refuse_indefinite(problem)
+
+    def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
+        return _Run(problem, start, rng, self.size).iterates()
+
+
+class _Run:
+    """β, the scores Kβ of the seen samples, and the active corner of K."""
+
+    def __init__(self, problem: Problem, start: Iterate, rng: np.random.Generator, size: int) -> None:
+        assert problem.form is not None
+        self.problem, self.form, self.rng, self.size = problem, problem.form, rng, size
+        self.free_bias = problem.bias == "free"
+        self.corner = Corner(problem.kernel, problem.X, problem.space.constant**2, problem.cache_bytes)
+        self.curvature = problem.space.diag() + self.form.ridge
+        self.beta = start_beta(problem, start)
+        self.scores = np.zeros(problem.n)
+        self.steps = self.working_sets = 0
+        row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
+        self.row_work = row_work / problem.n + 4.0
+
+    def iterates(self) -> Iterator[Iterate]:
+        n = self.problem.n
+        order = self.rng.permutation(n)
+        sizes = self._stages()
+        first = max(self._first_violation(), np.finfo(float).tiny)
+        before = 0
+        for size in sizes[:-1]:  # 1.
+            self._see(order[before:size])
+            self._round(order[:size], STAGE * first)
+            before = size
+            yield Iterate(self.working_sets, beta=self.beta, work=self._work())
+        everyone = np.arange(n)
+        self._see(order[before:])
+        epsilon = ROUND * first
+        while True:
+            rounding = ROUNDING[self.corner.dtype.name] * first
+            if epsilon < rounding:
+                self.scores = self.problem.space.scores(self.beta)
+            moved = self._round(everyone, epsilon)
+            yield Iterate(self.working_sets, beta=self.beta, scores=self.scores, work=self._work())
+            if not moved and epsilon < 1e-14 * first:
+                return
+            epsilon /= 4.0  # 6.
+
+    def _stages(self) -> list[int]:
+        """How many samples each stage sees; a start that is not 0 sees them all at once."""
+        sizes = [self.problem.n]
+        while sizes[-1] > FIRST and not self.beta.any():
+            sizes.append(-(-sizes[-1] // 2))
+        return sizes[::-1]
+
+    def _first_violation(self) -> float:
+        """How far β = 0 is from optimal: the measure that ε is taken from."""
+        reach = np.maximum(np.abs(self.form.target) - self.form.tube, 0.0)
+        return 2.0 * float(reach.max(initial=0.0)) or float(np.abs(self.curvature).max(initial=1.0))
+
+    def _see(self, samples: np.ndarray) -> None:
+        """The scores of samples that have not been seen before (2.)."""
+        support = np.flatnonzero(self.beta)
+        if support.size:
+            self.scores[samples] = self.corner.scores(samples, support, self.beta[support])
+
+    def _round(self, seen: np.ndarray, epsilon: float) -> bool:
+        """One round over the seen samples (3. to 5.); says whether anything moved."""
+        self._choose_active(seen, epsilon)
+        active = self.corner.index
+        form, old = self.form.of(active), self.beta[active]
+        g = form.target - self.scores[active] - form.ridge * old
+        beta = self._settle(form, old.copy(), g, epsilon)
+        changed = np.flatnonzero(beta != old)
+        self.beta[active] = beta
+        self.scores[active] = form.target - g - form.ridge * beta
+        mask = np.zeros(self.problem.n, bool)
+        mask[seen] = True
+        mask[active] = False
+        others = np.flatnonzero(mask)
+        if changed.size and others.size:  # 5.
+            self.scores[others] += self.corner.scores(others, active[changed], (beta - old)[changed])
+        return changed.size > 0
+
+    def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
+        """Let the settled go, take the violators in (3.)."""
+        corner = self.corner
+        active = corner.index
+        rise, fall = self._ranges(active if active.size else seen)
+        bias = _middle(rise, fall) if self.free_bias else 0.0
+        if active.size:
+            corner.keep((rise >= bias - SETTLED * epsilon) | (fall <= bias + SETTLED * epsilon))
+        mask = np.zeros(self.problem.n, bool)
+        mask[seen] = True
+        mask[corner.index] = False
+        others = np.flatnonzero(mask)
+        rise, fall = self._ranges(others)
+        violation = np.maximum(rise - bias, bias - fall)
+        entering = np.flatnonzero(violation > epsilon)
+        if entering.size > corner.capacity - corner.size and corner.size > corner.capacity // 2:
+            corner.keep(self.rng.random(corner.size) < 0.5)  # more free ones than fit: they take turns
+        room = corner.capacity - corner.size
+        if entering.size > room:
+            entering = entering[np.argsort(-violation[entering], kind="stable")[:room]]
+        corner.extend(others[entering])
+
+    def _ranges(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        form, beta = self.form.of(samples), self.beta[samples]
+        g = form.target - self.scores[samples] - form.ridge * beta
+        return ranges(form.tube, form.lower, form.upper, beta, g)
+
+    def _settle(self, form: DualForm, beta: np.ndarray, g: np.ndarray, epsilon: float) -> np.ndarray:
+        """The maximum over the active samples, up to the violation ε (4.); g follows β."""
+        corner, m = self.corner, self.corner.size
+        curvature = self.curvature[corner.index]
+        bounds = (form.tube, form.lower, form.upper)
+        size = self.size
+        last, turns = np.empty(0, np.int64), np.zeros(m, np.int64)
+        while True:
+            rise, fall = ranges(*bounds, beta, g)
+            worst = _violation(rise, fall, self.free_bias)
+            if worst <= epsilon:
+                return beta
+            chosen = _pick(rise, fall, size, last, turns, self.free_bias)
+            turns[chosen] += 1
+            turns[np.setdiff1d(last, chosen, assume_unique=True)] = 0
+            last = chosen
+            K = np.empty((chosen.size, chosen.size), corner.dtype)
+            corner_of(corner.K, chosen, K)
+            inner, g_inner = beta[chosen], g[chosen]
+            enough = epsilon if chosen.size == m else max(0.1 * worst, 0.5 * epsilon)
+            steps = (pair_steps if self.free_bias else single_steps)(
+                K, curvature[chosen], *(a[chosen] for a in bounds), inner, g_inner, enough, 20 * chosen.size
+            )
+            moved = np.flatnonzero(inner != beta[chosen])
+            if steps == 0 or moved.size == 0:
+                return beta  # the violation that is left is below the rounding of a step
+            change = (inner - beta[chosen])[moved]
+            rows = chosen[moved]
+            beta[chosen] = inner
+            over_blocks(lambda start, stop: add_rows(corner.K, rows, -change, start, stop, g), m, 2048)  # noqa: B023
+            g[rows] -= form.ridge[rows] * change
+            self.steps += steps * chosen.size
+            self.working_sets += 1
+            # Few steps for a whole set: most of its samples went straight to a bound, and more could have.
+            size = min(2 * size, 2048) if steps < chosen.size // 2 else self.size
+
+    def _work(self) -> float:
+        work = self.corner.evaluated * self.row_work + 4.0 * self.steps
+        self.corner.evaluated = self.steps = 0
+        return work
+
+
+def _middle(rise: np.ndarray, fall: np.ndarray) -> float:
+    """The bias that the active samples agree on."""
+    high, low = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
+    if np.isfinite(high) and np.isfinite(low):
+        return 0.5 * (high + low)
+    return high if np.isfinite(high) else low if np.isfinite(low) else 0.0
+
+
+def _violation(rise: np.ndarray, fall: np.ndarray, pairs: bool) -> float:
+    high, low = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
+    return high - low if pairs else max(high, -low, 0.0)
+
+
+def _pick(
+    rise: np.ndarray, fall: np.ndarray, size: int, last: np.ndarray, turns: np.ndarray, pairs: bool
+) -> np.ndarray:
+    """A working set: half of it free members of the last one (those with the fewest turns), half the worst violators."""
+    m = len(rise)
+    if m <= size:
+        return np.arange(m)
+    free = last[np.isfinite(rise[last]) & np.isfinite(fall[last])]
+    kept = free[np.argsort(turns[free], kind="stable")[: size // 2]]
+    taken = np.zeros(m, bool)
+    taken[kept] = True
+    if not pairs:
+        violation = np.where(taken, -np.inf, np.maximum(rise, -fall))
+        taken[np.argpartition(-violation, size - kept.size)[: size - kept.size]] = True
+        return np.flatnonzero(taken)
+    half = (size - kept.size) // 2
+    for values in (-rise, fall):
+        values = np.where(taken, np.inf, values)
+        best = np.argpartition(values, half)[:half]
+        taken[best[np.isfinite(values[best])]] = True
+    return np.flatnonzero(taken)
+
+
+registry.register(WorkingSet.name, WorkingSet())
