@@ -40,7 +40,7 @@ def main() -> None:
         racers = [racer(options.problems, name) for name in chosen["solvers"].split(",")]
     except ValueError as error:
         sys.exit(str(error))
-    rules = Rules(numbers(options.gaps), options.repeats, options.cap, options.reference_cap)
+    rules = Rules(numbers(options.gaps), options.repeats, options.cap, options.reference_cap, options.memory)
     record = Record()
     name = options.out or options.problems
     for data in data_sets(chosen["data"].split(","), options.growth):
@@ -52,7 +52,7 @@ def main() -> None:
             for C in numbers(chosen["C"])
         ]
         race(instances, racers, rules, record)
-        report.write(record, racers, rules, FOLDER / "results" / name, options.growth, options.memory)
+        report.write(record, racers, rules, FOLDER / "results" / name, bool(options.growth))
     if not record.rows:
         sys.exit("nothing was raced: every data set is missing or every solver sat out")
     print((FOLDER / "results" / f"{name}.md").read_text())

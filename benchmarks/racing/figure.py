@@ -6,75 +6,78 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-matplotlib.use("agg")
-
-import matplotlib.pyplot as plt  # after the back end is chosen
-
-from racing.schedule import Rules
+from racing.schedule import Instance, Rules
 from racing.tables import Standing
 from racing.worker import Racer
 
-#: Ours first and in a strong colour; all distinct for colour-blind eyes (Okabe and Ito).
+#: Ours in warm colours, peers in cold ones, all distinct for colour-blind eyes (after Okabe and Ito).
 OURS = ("#D55E00", "#E69F00", "#CC79A7")
-PEERS = ("#0072B2", "#009E73", "#56B4E9", "#6A3D9A", "#8C6D31", "#999999", "#000000", "#B2DF8A")
-MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<")
+PEERS = ("#0072B2", "#009E73", "#56B4E9", "#6A3D9A", "#8C6D31", "#888888", "#000000", "#7FBF3F")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
+LIMIT = {"color": "black", "marker": "|", "markersize": 10, "markeredgewidth": 1.6, "linestyle": "none"}
+#: In inches: a row, what stands above the rows (legend, titles) and below them (ticks, label, where and when).
+ROW, ABOVE, BELOW = 0.21, 0.75, 0.95
 
 
 def draw(found: Sequence[Standing], racers: Sequence[Racer], rules: Rules, machine: str, path: Path) -> None:
     """Draw and save."""
-    instances = list(dict.fromkeys(standing.instance for standing in found))
-    height = 1.7 + 0.22 * len(instances)
-    size = (10.5, max(3.0, height))
-    figure, axes = plt.subplots(1, len(rules.gaps), figsize=size, sharey=True, sharex=True, squeeze=False)
+    rows = {instance: -place for place, instance in enumerate(dict.fromkeys(one.instance for one in found))}
     styles = _styles(racers)
-    rows = {instance: -place for place, instance in enumerate(instances)}
-    for axis, gap in zip(axes[0], rules.gaps, strict=True):
-        for standing in found:
-            if standing.gap != gap:
-                continue
-            if standing.solver == "limit":
-                axis.plot(standing.seconds, rows[standing.instance], "|", color="black", markersize=11, zorder=2)
-                continue
-            colour, marker = styles[standing.solver]
-            axis.plot(
-                standing.seconds,
-                rows[standing.instance],
-                marker,
-                markersize=6,
-                markerfacecolor=colour if standing.reached else "white",
-                markeredgecolor=colour,
-                zorder=4 if colour in OURS else 3,
-            )
-        axis.set_xscale("log")
-        axis.set_title(f"to {gap:g}", fontsize=10)
-        axis.grid(axis="x", color="0.88")
-        axis.set_axisbelow(True)
-        axis.hlines(list(rows.values()), 0, 1, transform=axis.get_yaxis_transform(), color="0.92", linewidth=0.8)
-        axis.tick_params(axis="y", length=0)
-        for side in ("top", "right", "left"):
-            axis.spines[side].set_visible(False)
-    axes[0, 0].set_yticks(list(rows.values()), [str(instance) for instance in instances], fontsize=8)
-    axes[0, 0].set_ylim(-len(instances) + 0.4, 0.6)
-    figure.supxlabel("seconds (hollow: the gap was not reached; the fit that came nearest)", fontsize=9)
+    height = ABOVE + BELOW + ROW * (len(rows) + 0.5)
+    figure = Figure(figsize=(10.5, height))
+    # Every name of a problem has room, at about seven points a letter.
+    left = (0.25 + 0.065 * max(len(str(instance)) for instance in rows)) / 10.5
+    panels = figure.subplots(1, len(rules.gaps), sharey=True, sharex=True, squeeze=False)[0]
+    figure.subplots_adjust(left=left, right=0.985, top=1 - ABOVE / height, bottom=BELOW / height, wspace=0.06)
+    for panel, gap in zip(panels, rules.gaps, strict=True):
+        _panel(panel, [one for one in found if one.gap == gap], rows, styles)
+        panel.set_title(f"to {gap:g}", fontsize=10, pad=4)
+    panels[0].set_yticks(list(rows.values()), [str(instance) for instance in rows], fontsize=8)
+    panels[0].set_ylim(-len(rows) + 0.25, 0.75)
     handles = [
-        plt.Line2D([], [], color=colour, marker=marker, linestyle="none", label=name)
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=name)
         for name, (colour, marker) in styles.items()
     ]
-    if any(standing.solver == "limit" for standing in found):
-        handles.append(plt.Line2D([], [], color="black", marker="|", linestyle="none", markersize=11, label="limit"))
-    figure.legend(handles=handles, loc="upper center", ncols=min(6, len(handles)), frameon=False, fontsize=9)
-    figure.text(0.01, 0.005, "\n".join(textwrap.wrap(machine, 170)), fontsize=6.5, color="0.4", va="bottom")
-    top, bottom = 0.75 / size[1], 0.75 / size[1]
-    figure.tight_layout(rect=(0, bottom * 0.55, 1, 1 - top * 0.45 * (1 + (len(handles) - 1) // 6)))
+    if any(one.solver == "limit" for one in found):
+        handles.append(Line2D([], [], **LIMIT, label="limit: the support vectors' kernel rows, once"))
+    figure.legend(handles=handles, loc="upper center", ncols=len(handles), frameon=False, fontsize=9, handletextpad=0.1)
+    middle = (left + 0.985) / 2
+    label = "seconds to the relative gap; hollow: not reached, the fit that came nearest"
+    figure.text(middle, 0.48 / height, label, ha="center", va="center", fontsize=9)
+    figure.text(0.01, 0.04 / height, textwrap.fill(machine, 190), fontsize=6.5, color="0.4", va="bottom")
     figure.savefig(path, dpi=130)
-    plt.close(figure)
+
+
+def _panel(
+    panel: Axes, found: Sequence[Standing], rows: dict[Instance, int], styles: dict[str, tuple[str, str]]
+) -> None:
+    for one in found:
+        place = rows[one.instance]
+        if one.solver == "limit":
+            panel.plot(one.seconds, place, **LIMIT)
+            continue
+        colour, marker = styles[one.solver]
+        face = colour if one.reached else "white"
+        front = 4 if colour in OURS else 3
+        panel.plot(one.seconds, place, marker, markersize=6, color=colour, markerfacecolor=face, zorder=front)
+    panel.set_xscale("log")
+    panel.grid(axis="x", color="0.88")
+    panel.set_axisbelow(True)
+    lines = panel.get_yaxis_transform()
+    panel.hlines(list(rows.values()), 0, 1, transform=lines, color="0.92", linewidth=0.8, zorder=0.5)
+    panel.tick_params(axis="y", length=0)
+    panel.tick_params(axis="x", labelsize=8)
+    for side in ("top", "right", "left"):
+        panel.spines[side].set_visible(False)
 
 
 def _styles(racers: Sequence[Racer]) -> dict[str, tuple[str, str]]:
-    ours = [racer.name for racer in racers if racer.ours]
-    peers = [racer.name for racer in racers if not racer.ours]
-    colours = {name: OURS[place % len(OURS)] for place, name in enumerate(ours)}
-    colours |= {name: PEERS[place % len(PEERS)] for place, name in enumerate(peers)}
-    return {racer.name: (colours[racer.name], MARKERS[place % len(MARKERS)]) for place, racer in enumerate(racers)}
+    """Colour and marker of each solver."""
+    colours = {True: iter(OURS * len(racers)), False: iter(PEERS * len(racers))}
+    return {
+        racer.name: (next(colours[racer.ours]), MARKERS[place % len(MARKERS)]) for place, racer in enumerate(racers)
+    }

@@ -93,11 +93,6 @@ class KernelMachine(Peer):
         return {"beta": beta}
 
 
-def dense_if_it_fits(X: Any, most_bytes: float = 2e9) -> Any:
-    """A dense copy of sparse rows, unless it would be too large."""
-    return X.toarray() if sp.issparse(X) and 8.0 * X.shape[0] * X.shape[1] <= most_bytes else X
-
-
 def with_ones(task: Task) -> Any:
     """The rows, with a constant column appended where the bias is augmented."""
     if task.bias != "augmented":

@@ -13,9 +13,7 @@ from racing.schedule import Record, Row, Rules
 from racing.worker import Racer
 
 
-def write(
-    record: Record, racers: Sequence[Racer], rules: Rules, base: Path, growth: str | None = None, memory: bool = False
-) -> None:
+def write(record: Record, racers: Sequence[Racer], rules: Rules, base: Path, growth: bool = False) -> None:
     """Write `base`.csv, .md and .png; called after each data set, so that a long race can be watched."""
     if not record.rows:
         return
@@ -32,7 +30,7 @@ def write(
         machine,
         tables.summary(standings, racers, rules),
         tables.growth(standings, racers, rules) if growth else "",
-        tables.memory(record, racers) if memory else "",
+        tables.memory(record, racers) if rules.memory else "",
         tables.times(standings, racers, rules),
         tables.remarks(record, rules),
     ]

@@ -1,9 +1,10 @@
 """The race on one data set: every solver climbs its ladder, then what counts is repeated, solver by solver in turn.
 
     1. Rung by rung, each solver in turn fits once at its next setting, until it has reached the tightest gap, was
-       killed, failed, or gave the same solution three times (it can do no better).
+       killed or failed.
     2. The settings that count, for each gap the quickest that reached it and else the best, are fitted again and
        again, all solvers in turn, so that a slow minute of the machine hits all alike.
+    3. If asked for, each solver fits once more at its tightest setting that counts, in a new process, for its memory.
 
 Every fit is one row of the record; the judge looks at each new solution once.
 """
@@ -53,8 +54,6 @@ class Row:
     setting: float
     repeat: int
     seconds: float
-    #: The peak of memory above the data, in megabytes.
-    megabytes: float
     primal: float
     dual: float
     #: Of the solver's own pair if it returned a dual point (then it is certified), else to the best dual value known.
@@ -71,7 +70,9 @@ class Record:
     rows: list[Row] = field(default_factory=list)
     limits: dict[Instance, float] = field(default_factory=dict)
     reference_gaps: dict[Instance, float] = field(default_factory=dict)
-    refusals: dict[tuple[str, str], str] = field(default_factory=dict)
+    refusals: dict[tuple[Instance, str], str] = field(default_factory=dict)
+    #: The peak of memory above the data, in megabytes.
+    memory: dict[tuple[Instance, str], float] = field(default_factory=dict)
 
     def of(self, instance: Instance, solver: str) -> list[Row]:
         """The rows of one solver on one problem."""
@@ -91,6 +92,7 @@ class Rules:
     repeats: int = 3
     cap: float = 60.0
     reference_cap: float = 120.0
+    memory: bool = False
 
 
 def race(instances: Sequence[Instance], racers: Sequence[Racer], rules: Rules, record: Record) -> None:
@@ -135,20 +137,21 @@ class _Heat:
                 for setting in self._counting(racer):
                     self._fit(racer, setting, repeat)
         self._measure_limit()
+        if self.rules.memory:
+            for racer in started:
+                self._measure_memory(racer)
 
     def _begin(self, racer: Racer) -> bool:
         refusal = self.workers[racer].begin(self.task.C, self.task.bias, self.task.gamma)
         if refusal is not None:
-            self.record.refusals[str(self.instance), racer.name] = refusal
+            self.record.refusals[self.instance, racer.name] = refusal
             _say(f"{self.instance}: {racer.name} sits out: {refusal}")
         return refusal is None
 
     def _climb(self, racer: Racer, setting: float) -> bool:
         """Fit once at a rung; whether there is reason to go on."""
-        before = self.record.of(self.instance, racer.name)
         row = self._fit(racer, setting, 0)
-        stuck = len(before) >= 2 and row.primal == before[-1].primal == before[-2].primal
-        return not row.failure and not within(row.relative_gap, min(self.rules.gaps)) and not stuck
+        return not row.failure and not within(row.relative_gap, min(self.rules.gaps))
 
     def _counting(self, racer: Racer) -> list[float]:
         rows = [row for row in self.record.of(self.instance, racer.name) if row.repeat == 0]
@@ -164,12 +167,11 @@ class _Heat:
         return row
 
     def _row(self, racer: Racer, setting: float, repeat: int, outcome: Fit | Failure) -> Row:
-        values, seconds, megabytes, failure = Values(np.inf, None), self.rules.cap, np.nan, ""
+        values, seconds, failure = Values(np.inf, None), self.rules.cap, ""
         if isinstance(outcome, Failure):
             failure = outcome.reason
         else:
-            seconds, megabytes = outcome.seconds, outcome.peak_bytes / 1e6
-            values = self._judge(outcome)
+            seconds, values = outcome.seconds, self._judge(outcome)
         asked = asdict(self.instance)
         return Row(
             **asked,
@@ -180,7 +182,6 @@ class _Heat:
             setting=setting,
             repeat=repeat,
             seconds=seconds,
-            megabytes=megabytes,
             primal=values.primal,
             dual=np.nan if values.dual is None else values.dual,
             relative_gap=values.relative_gap(self.best_dual),
@@ -203,6 +204,15 @@ class _Heat:
         support = self.final[1]
         if self.task.gamma is not None and support:
             self.record.limits[self.instance] = limit_seconds(self.task, support, self.rules.repeats)
+
+    def _measure_memory(self, racer: Racer) -> None:
+        settings = self._counting(racer)
+        if settings:
+            worker = Worker(racer, self.instance.data)
+            peak = worker.memory(self.task.C, self.task.bias, self.task.gamma, min(settings), self.rules.cap)
+            worker.stop()
+            if not isinstance(peak, Failure):
+                self.record.memory[self.instance, racer.name] = peak / 1e6
 
 
 def within(relative_gap: float, gap: float) -> bool:

@@ -103,13 +103,13 @@ def growth(found: Sequence[Standing], racers: Sequence[Racer], rules: Rules) -> 
 
 
 def memory(record: Record, racers: Sequence[Racer]) -> str:
-    """The largest peak of memory above the data, for each problem and solver."""
+    """The peak of memory above the data at the tightest setting that counts, for each problem and solver."""
     rows = []
     for instance in dict.fromkeys(map(instance_of, record.rows)):
         peaks = []
         for racer in racers:
-            seen = [row.megabytes for row in record.of(instance, racer.name) if not row.failure]
-            peaks.append(f"{np.nanmax(seen):.0f}" if seen and np.isfinite(seen).any() else "–")
+            peak = record.memory.get((instance, racer.name), np.nan)
+            peaks.append(f"{peak:.0f}" if np.isfinite(peak) else "–")
         rows.append([str(instance), *peaks])
     head = ["problem", *(racer.name for racer in racers)]
     return "## Peak of memory above the data, MB\n\n" + _markdown(head, rows)
@@ -123,7 +123,10 @@ def remarks(record: Record, rules: Rules) -> str:
         for instance, gap in record.reference_gaps.items()
         if gap > 0.1 * min(rules.gaps)
     ]
-    lines += [f"- {instance}: {name} sat out: {why}." for (instance, name), why in record.refusals.items()]
+    reasons: dict[str, list[str]] = {}
+    for (instance, name), why in record.refusals.items():
+        reasons.setdefault(f"{name} sat out: {why}", []).append(str(instance))
+    lines += [f"- {why} ({', '.join(where)})." for why, where in reasons.items()]
     failures = {
         f"- {instance_of(row)}: {row.solver} at {row.setting:g}: "
         + (f"killed after {row.seconds:g} s" if row.failure == "cap" else row.failure)

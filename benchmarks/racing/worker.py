@@ -2,9 +2,9 @@
 
 The child holds one solver and one data set and answers three requests:
 
-    ("task", C, bias, gamma)   warm up for this task               → the reason for a refusal, or None
-    ("prepare",)               the data in the solver's own form   → None
-    ("run", setting)           fit, with the clock around it       → a Fit
+    ("task", C, bias, gamma)              prepare it and warm up           → the reason for a refusal, or None
+    ("run", setting)                      fit, with the clock around it    → a Fit
+    ("memory", C, bias, gamma, setting)   prepare and fit, with a look at the peak of memory → bytes
 
 The clock runs inside, around `Solver.run` alone. What goes wrong comes back as a Failure.
 """
@@ -52,10 +52,9 @@ class Racer:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What one fit took and gave: its seconds, its peak of memory above the data, and the judge's arguments."""
+    """What one fit took and gave: its seconds, and the judge's arguments."""
 
     seconds: float
-    peak_bytes: float
     solution: dict[str, Any]
 
 
@@ -112,11 +111,13 @@ class Worker:
     def run(self, setting: float, cap: float) -> Fit | Failure:
         """One fit, killed after `cap` seconds."""
         assert self.task is not None, "begin comes first"
-        for request in ([self.task] if self.process is None else []) + [("prepare",)]:
-            failure = self._ask(request, PATIENCE)
-            if failure is not None:
-                return failure
-        return self._ask(("run", setting), cap)
+        failure = self._ask(self.task, PATIENCE) if self.process is None else None
+        return self._ask(("run", setting), cap) if failure is None else failure
+
+    def memory(self, C: float, bias: str, gamma: float | None, setting: float, cap: float) -> float | Failure:
+        """The bytes that a fit needs at its peak besides the data, in a child that has done nothing before."""
+        assert self.process is None, "memory that was used once may be used again unseen"
+        return self._ask(("memory", C, bias, gamma, setting), PATIENCE + cap)
 
     def stop(self) -> None:
         """End the child."""
@@ -163,7 +164,6 @@ def _serve(connection: Connection, racer: Racer, data: str) -> None:
     sys.stdout = open(os.devnull, "w")
     answer: Any
     solver = X = y = None
-    memory_before = np.nan
     while True:
         try:
             request = connection.recv()
@@ -174,10 +174,10 @@ def _serve(connection: Connection, racer: Racer, data: str) -> None:
                 solver, (X, y) = load_solver(racer), load(data)
             if request[0] == "task":
                 answer = _begin(solver, Task(X, y, *request[1:]))
-            elif request[0] == "prepare":
-                answer, memory_before = None, _prepare(solver)
+            elif request[0] == "run":
+                answer = _fit(solver, request[1])
             else:
-                answer = _fit(solver, request[1], memory_before)
+                answer = _memory(solver, Task(X, y, *request[1:-1]), request[-1])
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             answer = Failure(f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})")
@@ -188,23 +188,24 @@ def _begin(solver: Any, task: Task) -> str | None:
     refusal = solver.refusal(task)
     if refusal is None:
         solver.task = task
-        solver.warm_up()
+        solver.warm_up()  # leaves it prepared
     return refusal
 
 
-def _prepare(solver: Any) -> float:
-    """Prepare the data anew, so that whatever the solver holds besides it counts as the fit's memory."""
-    solver.prepare(solver.task.few())
-    gc.collect()
-    before = memory.start_peak()
-    solver.prepare(solver.task)
-    return before
-
-
-def _fit(solver: Any, setting: float, memory_before: float) -> Fit:
+def _fit(solver: Any, setting: float) -> Fit:
     tick = perf_counter()
     solver.run(setting)
     seconds = perf_counter() - tick
-    above = memory.peak() - memory_before
     solution = {key: value if key == "b" else np.asarray(value) for key, value in solver.get_result().items()}
-    return Fit(seconds, above, solution)
+    return Fit(seconds, solution)
+
+
+def _memory(solver: Any, task: Task, setting: float) -> float:
+    """The peak above what the process holds with the data loaded and everything compiled."""
+    solver.set_objective(**vars(task.few()))
+    solver.run(setting)
+    gc.collect()
+    before = memory.start_peak()
+    solver.set_objective(**vars(task))
+    solver.run(setting)
+    return memory.peak() - before
