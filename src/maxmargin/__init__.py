@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from maxmargin import kernels, losses, plots, transforms
     from maxmargin.certificate import Certificate, certify
-    from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
+    from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
     from maxmargin.problem import Problem
     from maxmargin.result import Iterate, Result, Status, Trace
     from maxmargin.solve import solve
@@ -30,6 +30,8 @@ _HOMES = {
     "Certificate": "certificate",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
+    "NuSVC": "estimators",
+    "NuSVR": "estimators",
     "OneClassSVM": "estimators",
     "certify": "certificate",
     "Problem": "problem",
@@ -50,6 +52,8 @@ __all__ = [
     "Iterate",
     "LinearSVC",
     "LinearSVR",
+    "NuSVC",
+    "NuSVR",
     "OneClassSVM",
     "Problem",
     "Result",

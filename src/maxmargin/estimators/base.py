@@ -23,6 +23,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
 from maxmargin.estimators.summary import CertificateSummary, certificate_of, status_of
 from maxmargin.estimators.training import Budget, Method, Solution, Task, by_solve, train
+from maxmargin.parallel import one_blas_thread
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.validation import is_number
 
@@ -119,7 +120,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
                 **self._fitted(data, tasks, solutions),
             }
 
-        solutions = train(tasks, self._method, budget, monitor, fitted)
+        with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
+            solutions = train(tasks, self._method, budget, monitor, fitted)
         attributes = fitted(solutions)
         self.__dict__.update(attributes)
         if self.warm_start:
