@@ -7,9 +7,10 @@ BIN    := $(VENV)/bin
 EXTRAS_demo := plot,qp
 EXTRAS_test := test
 EXTRAS_lint := test,lint,plot
+EXTRAS_bench := bench,plot
 
 .DEFAULT_GOAL := help
-.PHONY: help demo figures test slow lint types format check clean
+.PHONY: help demo figures test slow bench lint types format check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -25,6 +26,12 @@ test: $(VENV)/.installed-test ## run the tests, without the slow ones
 
 slow: $(VENV)/.installed-test ## run only the slow tests
 	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/.installed-bench ## race the solvers against their peers, briefly (real data: set MAXMARGIN_DATA)
+	$(BIN)/python benchmarks/race.py --problems linear --data tall,text,a9a,ijcnn1 --C 1,100 $(SHORT) --out short-linear
+	$(BIN)/python benchmarks/race.py --problems kernel --data rings,text:2000,a9a:3000 --C 1,100 --gamma 1 $(SHORT) --out short-kernel
+
+SHORT := --cap 5 --reference-cap 10
 
 lint: $(VENV)/.installed-lint ## check style and formatting
 	$(BIN)/ruff check .

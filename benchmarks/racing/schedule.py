@@ -126,7 +126,8 @@ class _Heat:
             known = reference(self.task, self.rules.reference_cap)
             self.best_dual = known["dual"]
             self.record.reference_gaps[self.instance] = known["relative_gap"]
-        climbing = {racer: list(_settings(racer, self.rules)) for racer in self.workers if self._begin(racer)}
+        ladders = {racer: self._begin(racer) for racer in self.workers}
+        climbing = {racer: list(ladder) for racer, ladder in ladders.items() if ladder}
         started = list(climbing)
         while climbing:
             for racer in list(climbing):
@@ -141,12 +142,14 @@ class _Heat:
             for racer in started:
                 self._measure_memory(racer)
 
-    def _begin(self, racer: Racer) -> bool:
-        refusal = self.workers[racer].begin(self.task.C, self.task.bias, self.task.gamma)
-        if refusal is not None:
-            self.record.refusals[self.instance, racer.name] = refusal
-            _say(f"{self.instance}: {racer.name} sits out: {refusal}")
-        return refusal is None
+    def _begin(self, racer: Racer) -> tuple[float, ...]:
+        task = self.task
+        answer = self.workers[racer].begin(task.C, task.bias, task.gamma, self.rules.gaps)
+        if isinstance(answer, Failure):
+            self.record.refusals[self.instance, racer.name] = answer.reason
+            _say(f"{self.instance}: {racer.name} sits out: {answer.reason}")
+            return ()
+        return answer
 
     def _climb(self, racer: Racer, setting: float) -> bool:
         """Fit once at a rung; whether there is reason to go on."""
@@ -227,12 +230,6 @@ def counting_row(rows: Sequence[Row], gap: float) -> Row | None:
     if arrived:
         return min(arrived, key=lambda row: row.seconds)
     return min(fits, key=lambda row: row.relative_gap, default=None)
-
-
-def _settings(racer: Racer, rules: Rules) -> tuple[float, ...]:
-    from racing.worker import load_solver
-
-    return load_solver(racer).settings(rules.gaps)
 
 
 def _say(text: str) -> None:

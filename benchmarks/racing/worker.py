@@ -2,11 +2,11 @@
 
 The child holds one solver and one data set and answers three requests:
 
-    ("task", C, bias, gamma)              prepare it and warm up           → the reason for a refusal, or None
-    ("run", setting)                      fit, with the clock around it    → a Fit
-    ("memory", C, bias, gamma, setting)   prepare and fit, with a look at the peak of memory → bytes
+    ("task", C, bias, gamma, gaps)        prepare it and warm up             → the settings to try
+    ("run", setting)                      fit, with the clock around it      → a Fit
+    ("memory", C, bias, gamma, setting)   fit, with an eye on the memory     → bytes at the peak
 
-The clock runs inside, around `Solver.run` alone. What goes wrong comes back as a Failure.
+The clock runs inside, around `Solver.run` alone. A refusal, an error or the end of the time comes back as a Failure.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no fit: "cap" (killed when its time was up), "crashed", or the error that it raised."""
+    """Why there is no fit: "cap" (killed when its time was up), a refusal, or what went wrong."""
 
     reason: str
 
@@ -102,17 +102,19 @@ class Worker:
         self.task: tuple | None = None
         self.connection: Connection
 
-    def begin(self, C: float, bias: str, gamma: float | None) -> str | None:
-        """Get ready for a task; returns why the solver cannot do it, or None."""
-        self.task = ("task", C, bias, gamma)
-        answer = self._ask(self.task, PATIENCE)
-        return answer.reason if isinstance(answer, Failure) else answer
+    def begin(self, C: float, bias: str, gamma: float | None, gaps: tuple[float, ...]) -> tuple[float, ...] | Failure:
+        """Get ready for a task; returns the settings to climb, from loose to tight."""
+        self.task = ("task", C, bias, gamma, gaps)
+        return self._ask(self.task, PATIENCE)
 
     def run(self, setting: float, cap: float) -> Fit | Failure:
         """One fit, killed after `cap` seconds."""
         assert self.task is not None, "begin comes first"
-        failure = self._ask(self.task, PATIENCE) if self.process is None else None
-        return self._ask(("run", setting), cap) if failure is None else failure
+        if self.process is None:  # killed before
+            answer = self._ask(self.task, PATIENCE)
+            if isinstance(answer, Failure):
+                return answer
+        return self._ask(("run", setting), cap)
 
     def memory(self, C: float, bias: str, gamma: float | None, setting: float, cap: float) -> float | Failure:
         """The bytes that a fit needs at its peak besides the data, in a child that has done nothing before."""
@@ -173,7 +175,7 @@ def _serve(connection: Connection, racer: Racer, data: str) -> None:
             if solver is None:
                 solver, (X, y) = load_solver(racer), load(data)
             if request[0] == "task":
-                answer = _begin(solver, Task(X, y, *request[1:]))
+                answer = _begin(solver, Task(X, y, *request[1:-1]), request[-1])
             elif request[0] == "run":
                 answer = _fit(solver, request[1])
             else:
@@ -184,12 +186,13 @@ def _serve(connection: Connection, racer: Racer, data: str) -> None:
         connection.send(answer)
 
 
-def _begin(solver: Any, task: Task) -> str | None:
+def _begin(solver: Any, task: Task, gaps: tuple[float, ...]) -> tuple[float, ...] | Failure:
     refusal = solver.refusal(task)
-    if refusal is None:
-        solver.task = task
-        solver.warm_up()  # leaves it prepared
-    return refusal
+    if refusal is not None:
+        return Failure(refusal)
+    solver.task = task
+    solver.warm_up()  # leaves it prepared
+    return solver.settings(gaps)
 
 
 def _fit(solver: Any, setting: float) -> Fit:

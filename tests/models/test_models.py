@@ -119,7 +119,7 @@ def saved(tmp_path):
 @pytest.mark.parametrize(
     "change, words",
     [
-        (edit(version=2), "its version is 2; this maxmargin reads version 1: update it"),
+        (edit(version=2), "its version is 2; this maxmargin reads 1: update it"),
         (edit(format="other"), "it is not a model of maxmargin"),
         (edit(kernel={"name": "rbf", "parameters": {"gamma": -1}}), "gamma is -1"),
         (edit(kernel={"name": "rbf", "parameters": {"function": 1}}), "damaged"),

@@ -6,10 +6,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Data, check_option
+from maxmargin.estimators.calibration import cross_fitted, probabilities, temperature
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
@@ -23,6 +26,8 @@ class KernelClassifier(KernelMachine, Classifier):
 
     decision_function_shape: str
     break_ties: bool
+    probability: bool
+    temperature_: float | None
     n_support_: np.ndarray
 
     def _cost(self) -> float:
@@ -64,6 +69,10 @@ class KernelClassifier(KernelMachine, Classifier):
             )
             for (name, rows, signs), start in zip(splits, starts, strict=True)
         ]
+        self.temperature_ = None
+        if self.probability:
+            decision = cross_fitted(self, self.kernel_, data.X, data.codes, data.weights)
+            self.temperature_ = temperature(decision, data.codes, data.weights)
         self._train(tasks, budget, data, C, (X, y, sample_weight))
         return self
 
@@ -118,9 +127,33 @@ class KernelClassifier(KernelMachine, Classifier):
             return self.classes_[(scores[:, 0] > 0).astype(int)]
         if self.multi_class == "ovr":
             return self.classes_[np.argmax(scores, axis=1)]
-        if self.break_ties:
+        if self.break_ties or self.temperature_ is not None:  # probabilities know no ties
             return self.classes_[np.argmax(rest_from_pairs(scores, classes), axis=1)]
         return self.classes_[np.argmax(votes_of_pairs(scores, classes)[0], axis=1)]
+
+    # Probabilities
+
+    def _has_probabilities(self) -> bool:
+        if not self.probability:
+            raise AttributeError("predict_proba is not available when probability=False")
+        return True
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of the classes, in the order of the decision values; see `probability`."""
+        check_is_fitted(self)
+        if self.temperature_ is None:
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
+        scores = self._scores(self._check_new(X))
+        classes = len(self.classes_)
+        pairs = classes > 2 and self.multi_class == "ovo"
+        decision = rest_from_pairs(scores, classes) if pairs else scores if classes > 2 else scores[:, 0]
+        return probabilities(decision, self.temperature_)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities."""
+        return np.log(self.predict_proba(X))
 
 
 class SVC(KernelClassifier):

@@ -13,6 +13,9 @@ from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
 from maxmargin.losses.base import Task
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
+from maxmargin.models.recipe import Recipe
+from maxmargin.models.solved import Solved
+from maxmargin.problem import Problem
 from maxmargin.result import Result
 
 
@@ -22,32 +25,34 @@ def model_of(fitted: Any, **more: Any) -> Model:
         problem = fitted.problem
         if problem.transform is not None:
             raise InvalidInput("a model with a transform cannot be saved: a model file holds no code; transform first")
-        return model_of_results([fitted], [np.arange(problem.n)], problem.X, classes=problem.classes, **more)
+        solved, everything = [Solved.of(fitted)], [np.arange(problem.n)]
+        C = float(problem.C[0])
+        if (problem.C == C).all():  # otherwise nobody can tell which weight belongs to which row
+            more.setdefault("training", training_of(problem, solved, everything, problem.n, C, fitted.tol))
+        return model_of_solved(problem, solved, everything, problem.X, classes=problem.classes, **more)
     if hasattr(fitted, "intercept_"):
         return _of_estimator(fitted, **more)
     raise InvalidInput(f"{type(fitted).__name__} is no fit; a Result or a fitted estimator is needed")
 
 
-def model_of_results(
-    results: Sequence[Result],
+def model_of_solved(
+    problem: Problem,
+    solved: Sequence[Solved],
     rows: Sequence[np.ndarray],
     X: Any,
-    classes: np.ndarray | None = None,
     scheme: Scheme = "binary",
     codes: np.ndarray | None = None,
     **more: Any,
 ) -> Model:
-    """A model from the results of its binary problems; `rows` are the places of each one's samples in X."""
-    first = results[0].problem
+    """A model from its solved binary problems: one of them, and for each the places of its samples in X."""
     parts: dict[str, Any] = {}
-    if isinstance(first.kernel, Linear):
-        parts["w"] = np.stack([_normal(result) for result in results])
+    if isinstance(problem.kernel, Linear):
+        parts["w"] = np.stack([one.w[: X.shape[1]] for one in solved])
     else:
-        coef = np.zeros((len(results), X.shape[0]))
-        for k, (result, places) in enumerate(zip(results, rows, strict=True)):
-            assert result.point.w is not None
-            coef[k, places] = result.point.w
-        if isinstance(first.kernel, Precomputed):
+        coef = np.zeros((len(solved), X.shape[0]))
+        for k, (one, places) in enumerate(zip(solved, rows, strict=True)):
+            coef[k, places] = one.w
+        if isinstance(problem.kernel, Precomputed):
             parts["w"] = coef
         else:
             support = np.flatnonzero((coef != 0.0).any(axis=0))
@@ -56,55 +61,38 @@ def model_of_results(
                 parts["vector_classes"] = codes[support]
             vectors = X[support].astype(np.float64)
             parts |= {"vectors": sp.csr_array(vectors) if sp.issparse(X) else vectors, "coef": coef[:, support]}
-    model = Model(
-        task=first.task,
-        kernel=first.kernel,
-        b=np.array([result.b for result in results]),
-        columns=X.shape[1],
-        classes=classes,
-        scheme=scheme,
-        **parts,
-        **{"training": training_of(results, rows, X.shape[0]), **more},
+    b = np.array([one.bias(problem) for one in solved])
+    return check(
+        Model(task=problem.task, kernel=problem.kernel, b=b, columns=X.shape[1], scheme=scheme, **parts, **more)
     )
-    return check(model)
-
-
-def _normal(result: Result) -> np.ndarray:
-    assert result.w is not None
-    return result.w
 
 
 def training_of(
-    results: Sequence[Result],
+    source: Problem | Recipe,
+    solved: Sequence[Solved],
     rows: Sequence[np.ndarray],
     n: int,
-    C: float | None = None,
+    C: float,
+    tol: float,
     class_weight: Any = None,
-    weighted: bool | None = None,
+    weighted: bool = False,
 ) -> Training:
-    """How the results came about; C may be said where samples have weights and it cannot be seen from them."""
-    first = results[0].problem
-    same = float(first.C[0])
-    if C is None:
-        C, weighted = same, bool((first.C != same).any())
+    """How the solved problems came about; the loss and the bias are those of `source`."""
     proofs = []
-    for result, places in zip(results, rows, strict=True):
-        used = np.flatnonzero(result.beta)
-        one = result.certificate
-        proofs.append(
-            Proof(str(result.status), one.primal, one.dual, one.relative_gap, places[used], result.beta[used])
-        )
-    parameters = {field.name: float(getattr(first.loss, field.name)) for field in fields(first.loss)}  # type: ignore[arg-type]
+    for one, places in zip(solved, rows, strict=True):
+        used = np.flatnonzero(one.beta)
+        proofs.append(Proof(one.status, one.primal, one.dual, one.relative_gap, places[used], one.beta[used]))
+    loss: Any = source.loss
     return Training(
-        loss=first.loss.name,
-        loss_parameters=parameters,
-        bias=first.bias,
-        bias_scale=first.bias_scale,
+        loss=loss.name,
+        loss_parameters={field.name: float(getattr(loss, field.name)) for field in fields(loss)},
+        bias=source.bias,
+        bias_scale=source.bias_scale,
         C=C,
         class_weight=class_weight,
-        weighted=bool(weighted),
-        solver=results[0].solver.name,
-        tol=results[0].tol,
+        weighted=weighted,
+        solver=solved[0].solver,
+        tol=tol,
         n=n,
         proofs=tuple(proofs),
     )

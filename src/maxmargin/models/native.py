@@ -1,20 +1,8 @@
-"""The native model file: a zip archive of NumPy arrays and one JSON document; no code runs on loading.
-
-    model.json      everything that is not an array, the version, and the SHA-256 of every array
-    model.sha256    the SHA-256 of model.json
-    *.npy           the arrays, not compressed: nothing can be larger than the file itself
-
-The same model gives the same bytes. A file of a later version, with a wrong checksum, or with anything that does not
-belong there is refused before memory is taken for it.
-"""
+"""The native model file (.mm): arrays and a document in an `archive`; every part is checked, and no code runs."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import os
-import zipfile
 from dataclasses import fields as dataclass_fields
 from typing import Any, get_args
 
@@ -22,50 +10,36 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.data import npy
-from maxmargin.data.atomic import replacing
+from maxmargin.data.arrays import csr
 from maxmargin.data.scaling import Kind, Scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Custom, Kernel
 from maxmargin.kernels.base import registry as kernels
 from maxmargin.losses.base import Task
+from maxmargin.models import archive
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 
-FORMAT = "maxmargin model"
-VERSION = 1
-#: The JSON document is small; a huge one is not ours.
-LONGEST_DOCUMENT = 2**26
-MAGIC = b"PK\x03\x04"
+NAME, VERSION = "model", 1
+MAGIC = archive.MAGIC
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model, whole or not at all."""
     arrays: dict[str, np.ndarray] = {}
     document = _document(model, arrays)
-    packed = {name: npy.packed(array) for name, array in arrays.items()}
-    document["arrays"] = {name: hashlib.sha256(raw).hexdigest() for name, raw in packed.items()}
-    text = json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True).encode("utf-8")
-    contents = {"model.json": text, "model.sha256": hashlib.sha256(text).hexdigest().encode()}
-    contents |= {f"{name}.npy": raw for name, raw in packed.items()}
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-        for name, raw in contents.items():
-            archive.writestr(zipfile.ZipInfo(name), raw)  # the time is always 1980: the same model, the same bytes
+    archive.write(path, NAME, VERSION, document, arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model; every part is checked."""
-    name = os.fspath(path)
+    document, arrays = archive.read(path, NAME, VERSION)
     try:
-        with zipfile.ZipFile(path) as archive:
-            document, arrays = _contents(archive, name, os.path.getsize(path))
         return check(_model(document, arrays))
     except InvalidInput as error:
-        raise InvalidInput(f"cannot load {name}: {error}") from None
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, OverflowError) as error:
-        raise InvalidInput(f"cannot load {name}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
-        raise InvalidInput(
-            f"cannot load {name}: it is damaged or not a model ({type(error).__name__}: {error})"
-        ) from None
+        raise InvalidInput(f"cannot load {os.fspath(path)}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"cannot load {os.fspath(path)}: it is damaged or not a model ({told})") from None
 
 
 # Writing
@@ -85,8 +59,6 @@ def _document(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     if model.classes is not None:
         arrays["classes"] = _plain_classes(model.classes)
     document: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
         "task": model.task,
         "kernel": {"name": model.kernel.name, "parameters": _parameters(model.kernel)},
         "columns": model.columns,
@@ -135,37 +107,6 @@ def _training(training: Training, arrays: dict[str, np.ndarray]) -> dict[str, An
 # Reading
 
 
-def _contents(archive: zipfile.ZipFile, name: str, size: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    members = {info.filename: info for info in archive.infolist()}
-    if len(members) != len(archive.infolist()) or not {"model.json", "model.sha256"} <= set(members):
-        raise InvalidInput("it is not a model of maxmargin")
-    for info in members.values():
-        if info.compress_type != zipfile.ZIP_STORED or info.file_size > size:
-            raise InvalidInput(f"{info.filename} promises more than the file holds")
-    if members["model.json"].file_size > LONGEST_DOCUMENT:
-        raise InvalidInput("its document is too long")
-    text = archive.read("model.json")
-    if hashlib.sha256(text).hexdigest().encode() != archive.read("model.sha256"):
-        raise InvalidInput("the checksum of its document is wrong; the file is damaged")
-    document = json.loads(text)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InvalidInput("it is not a model of maxmargin")
-    if document.get("version") != VERSION:
-        raise InvalidInput(
-            f"its version is {document.get('version')}; this maxmargin reads version {VERSION}: update it"
-        )
-    wanted = document["arrays"]
-    if {f"{key}.npy" for key in wanted} != set(members) - {"model.json", "model.sha256"}:
-        raise InvalidInput("its arrays are not those that its document names")
-    arrays = {}
-    for key, digest in wanted.items():
-        raw = archive.read(f"{key}.npy")
-        if hashlib.sha256(raw).hexdigest() != digest:
-            raise InvalidInput(f"the checksum of {key} is wrong; the file is damaged")
-        arrays[key] = npy.read(io.BytesIO(raw), key, len(raw))
-    return document, arrays
-
-
 def _model(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     if document["task"] not in get_args(Task) or document["scheme"] not in get_args(Scheme):
         raise InvalidInput("its task or scheme is unknown")
@@ -203,8 +144,6 @@ def _whole(value: Any) -> int:
 def _vectors(arrays: dict[str, np.ndarray], columns: int) -> Any:
     if "vectors_indptr" not in arrays:
         return arrays["vectors"].astype(np.float64) if "vectors" in arrays else None
-    from maxmargin.data.arrays import csr
-
     parts = {part: arrays[f"vectors_{part}"] for part in ("data", "indices", "indptr")}
     return csr(parts | {"shape": np.array([len(parts["indptr"]) - 1, columns])}, "its vectors")
 
@@ -225,7 +164,7 @@ def _read_training(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> T
         rows, beta = arrays[f"rows_{k}"].astype(np.int64), arrays[f"beta_{k}"].astype(np.float64)
         if rows.ndim != 1 or rows.shape != beta.shape or not np.isfinite(beta).all():
             raise InvalidInput("its dual points are damaged")
-        if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < int(document["n"]):
+        if rows.size and not (0 <= int(rows[0]) and int(rows[-1]) < int(document["n"]) and (np.diff(rows) > 0).all()):
             raise InvalidInput("its dual points name rows that were not there")
         numbers = {name: float(proof[name]) for name in ("primal", "dual", "relative_gap")}
         proofs.append(Proof(str(proof["status"]), rows=rows, beta=beta, **numbers))

@@ -11,8 +11,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
        violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
        update the active gradient with |W| rows at once.
     5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed.
-    6. When all samples are seen, divide ε by 4 after each round. Once ε is near the rounding of the corner's
-       entries, the scores are recomputed in float64 first, so that rounding never limits the gap.
+    6. When all samples are seen, divide ε by 4 after each round. Where ε nears the rounding that the scores have
+       gathered, they are recomputed in float64, so that float32 rows never limit the gap.
 
 Cost: about (support vectors × n) kernel values in all; memory: the corner, under the cap in bytes.
 
@@ -50,8 +50,12 @@ FIRST = 2000
 STAGE, ROUND = 0.1, 0.05
 #: A sample is settled at its bound when its margin is this many ε away.
 SETTLED = 5.0
-#: Relative rounding of the corner's entries times what a long sum makes of it: below, scores are float64.
-ROUNDING = {"float32": 1e-4, "float64": 1e-9}
+#: A working set is solved to this share of the violation: far while its samples run to their bounds, then in turns.
+BULK, FINE = 0.02, 0.2
+#: Working sets grow up to this size while samples run to their bounds.
+LARGEST = 2048
+#: The error of scores that came in the corner's precision, for a β of norm 1.
+ROUNDING = {"float32": 5e-7, "float64": 1e-15}
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class _Run:
         self.curvature = problem.space.diag() + self.form.ridge
         self.beta = start_beta(problem, start)
         self.scores = np.zeros(problem.n)
+        #: Σ‖Δβ‖² since the scores were computed in float64.
+        self.drift = 0.0
         self.steps = self.working_sets = 0
         row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
         self.row_work = row_work / problem.n + 4.0
@@ -103,9 +109,9 @@ class _Run:
         self._see(order[before:])
         epsilon = ROUND * first
         while True:
-            rounding = ROUNDING[self.corner.dtype.name] * first
-            if epsilon < rounding:
+            if epsilon < 4.0 * ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
                 self.scores = self.problem.space.scores(self.beta)
+                self.drift = 0.0
             moved = self._round(everyone, epsilon)
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores, work=self._work())
             if not moved and epsilon < 1e-14 * first:
@@ -128,6 +134,7 @@ class _Run:
         """The scores of samples that have not been seen before (2.)."""
         support = np.flatnonzero(self.beta)
         if support.size:
+            self.drift += float(self.beta @ self.beta)
             self.scores[samples] = self.corner.scores(samples, support, self.beta[support])
 
     def _round(self, seen: np.ndarray, epsilon: float) -> bool:
@@ -138,6 +145,7 @@ class _Run:
         g = form.target - self.scores[active] - form.ridge * old
         beta = self._settle(form, old.copy(), g, epsilon)
         changed = np.flatnonzero(beta != old)
+        self.drift += float((beta - old) @ (beta - old))
         self.beta[active] = beta
         self.scores[active] = form.target - g - form.ridge * beta
         mask = np.zeros(self.problem.n, bool)
@@ -180,7 +188,7 @@ class _Run:
         corner, m = self.corner, self.corner.size
         curvature = self.curvature[corner.index]
         bounds = (form.tube, form.lower, form.upper)
-        size = self.size
+        size, share = self.size, BULK
         last, turns = np.empty(0, np.int64), np.zeros(m, np.int64)
         while True:
             rise, fall = ranges(*bounds, beta, g)
@@ -192,9 +200,9 @@ class _Run:
             turns[np.setdiff1d(last, chosen, assume_unique=True)] = 0
             last = chosen
             K = np.empty((chosen.size, chosen.size), corner.dtype)
-            corner_of(corner.K, chosen, K)
+            over_blocks(lambda start, stop: corner_of(corner.K, chosen, start, stop, K), chosen.size, 256)  # noqa: B023
             inner, g_inner = beta[chosen], g[chosen]
-            enough = epsilon if chosen.size == m else max(0.1 * worst, 0.5 * epsilon)
+            enough = epsilon if chosen.size == m else max(share * worst, 0.5 * epsilon)
             steps = (pair_steps if self.free_bias else single_steps)(
                 K, curvature[chosen], *(a[chosen] for a in bounds), inner, g_inner, enough, 20 * chosen.size
             )
@@ -208,8 +216,9 @@ class _Run:
             g[rows] -= form.ridge[rows] * change
             self.steps += steps * chosen.size
             self.working_sets += 1
-            # Few steps for a whole set: most of its samples went straight to a bound, and more could have.
-            size = min(2 * size, 2048) if steps < chosen.size // 2 else self.size
+            # Few steps for a whole set: its samples went straight to a bound, and more could have.
+            bulk = steps < chosen.size // 2
+            size, share = (min(2 * size, LARGEST), BULK) if bulk else (self.size, FINE)
 
     def _work(self) -> float:
         work = self.corner.evaluated * self.row_work + 4.0 * self.steps

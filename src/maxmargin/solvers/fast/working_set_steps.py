@@ -130,9 +130,9 @@ def single_steps(K, curvature, tube, lower, upper, beta, g, epsilon, steps):
 
 
 @compiled
-def corner_of(K, chosen, out):
-    """The rows and columns `chosen` of K."""
-    for a in range(len(chosen)):
+def corner_of(K, chosen, start, stop, out):
+    """The rows and columns `chosen` of K, from row `start` to `stop`."""
+    for a in range(start, stop):
         row = K[chosen[a]]
         for b in range(len(chosen)):
             out[a, b] = row[chosen[b]]

@@ -1,0 +1,101 @@
+"""Checkpoints: where a training stands, in a file that is replaced in one step, so that there is always a whole one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import InvalidInput
+from maxmargin.models import archive
+from maxmargin.models.legs import Standing
+from maxmargin.models.recipe import Recipe
+from maxmargin.models.solved import Solved
+from maxmargin.result import COLUMNS, Trace
+
+NAME, VERSION = "checkpoint", 1
+
+
+@dataclass
+class Checkpoint:
+    """The machines that are done, and the standing of the one that is not; for one recipe on one data set."""
+
+    path: str
+    fingerprint: str
+    done: list[Solved]
+    standing: Standing | None = None
+    #: Whether a machine was left half-way, so that those after it are not worth keeping.
+    closed: bool = False
+
+    def rest(self, standing: Standing) -> None:
+        """Keep where the machine in work stands."""
+        if not self.closed:
+            self.standing = standing
+            self.save()
+
+    def finish(self, solved: Solved) -> None:
+        """Keep a machine that is done."""
+        if not self.closed:
+            self.done.append(solved)
+            self.standing = None
+            self.save()
+
+    def save(self) -> None:
+        """Write it in place of the last one."""
+        document: dict[str, Any] = {"fingerprint": self.fingerprint, "done": [], "standing": None}
+        arrays: dict[str, np.ndarray] = {}
+        for k, solved in enumerate(self.done):
+            part, more = solved.parts(f"done_{k}_")
+            document["done"].append(part)
+            arrays |= more
+        if self.standing is not None and self.standing.best is not None:
+            part, more = self.standing.best.parts("standing_")
+            known = {name: getattr(self.standing, name) for name in ("leg", "idle", "iterations")}
+            trace = self.standing.trace
+            document["standing"] = known | {"best": part, "work": float(self.standing.work).hex()}
+            document["standing"] |= {"seconds": trace.solver_seconds, "looks": trace.look_seconds}
+            arrays |= more | {"trace": np.array(trace.rows, float).reshape(-1, len(COLUMNS))}
+        archive.write(self.path, NAME, VERSION, document, arrays)
+
+
+def load(path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
+    """The checkpoint in a file, if it belongs to the same recipe and data."""
+    document, arrays = archive.read(path, NAME, VERSION)
+    if document.get("fingerprint") != fingerprint:
+        raise InvalidInput(
+            f"{os.fspath(path)} belongs to another training: other data or other options;"
+            f" repeat those of the interrupted command, or drop --resume to begin afresh"
+        )
+    try:
+        done = [Solved.from_parts(part, arrays, f"done_{k}_") for k, part in enumerate(document["done"])]
+        standing = None
+        if document["standing"] is not None:
+            known = document["standing"]
+            rows = [tuple(row) for row in arrays["trace"].tolist()]
+            standing = Standing(
+                leg=int(known["leg"]),
+                work=float.fromhex(known["work"]),
+                idle=int(known["idle"]),
+                iterations=int(known["iterations"]),
+                best=Solved.from_parts(known["best"], arrays, "standing_"),
+                trace=Trace(rows, [], float(known["seconds"]), float(known["looks"])),
+            )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"cannot load {os.fspath(path)}: it is damaged ({error})") from None
+    return Checkpoint(os.fspath(path), fingerprint, done, standing)
+
+
+def fingerprint(recipe: Recipe, X: Any, y: np.ndarray | None, weights: np.ndarray) -> str:
+    """What a training depends on, as one SHA-256."""
+    digest = hashlib.sha256(json.dumps(recipe.facts(), sort_keys=True, default=str).encode())
+    parts = [X.data, X.indices, X.indptr] if sp.issparse(X) else [np.ascontiguousarray(X)]
+    parts += [] if y is None else [np.ascontiguousarray(y)]
+    for part in [*parts, weights]:
+        digest.update(f"{part.dtype}{part.shape}".encode())
+        digest.update(part.tobytes() if part.dtype.kind == "U" else part.data.cast("B"))
+    return digest.hexdigest()

@@ -1,0 +1,137 @@
+"""A training in legs, so that it can be stopped at any moment and taken up again to the same bits.
+
+    1. A leg is a fixed amount of counted work from the best point so far, with random numbers of its own.
+    2. After each leg the best point, and the number of the leg, are all that the next one depends on: they are saved.
+    3. A leg that gained less than a tenth of the gap makes the next one twice as long (some solvers begin afresh).
+    4. It ends when the gap is proved, a budget is used up, or eight legs in a row gained nothing.
+
+Whoever resumes from what was saved walks the same legs as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from maxmargin.models.solved import Solved
+from maxmargin.problem import Problem
+from maxmargin.result import Iterate, Reason, Result, Status, Trace
+from maxmargin.solve import STEP_OVERHEAD, solve
+from maxmargin.solvers import Solver
+from maxmargin.solvers import solver as solver_by_name
+
+#: The work of a leg, in multiply-adds: a second or two.
+WORK = 2e9
+#: Legs in a row without progress before it is given up.
+PATIENCE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a training in legs stands."""
+
+    #: How much work the next leg is.
+    work: float
+    #: How many legs have been walked, and how many of the last ones gained nothing.
+    leg: int = 0
+    idle: int = 0
+    iterations: int = 0
+    best: Solved | None = None
+    trace: Trace = field(default_factory=Trace)
+
+
+class Leg(Solver):
+    """A solver that ends after a fixed amount of counted work."""
+
+    def __init__(self, inner: Solver, work: float) -> None:
+        self.inner, self.work = inner, work
+        self.exhausted = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the solver itself."""
+        return self.inner.name
+
+    @property
+    def paper(self) -> str:  # type: ignore[override]
+        """Where the solver comes from."""
+        return self.inner.paper
+
+    def accepts(self, problem: Problem) -> str | None:
+        return self.inner.accepts(problem)
+
+    def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
+        done = 0.0
+        for iterate in self.inner.iterates(problem, start, rng):
+            yield iterate
+            done += iterate.work + STEP_OVERHEAD
+            if done >= self.work:
+                self.exhausted = True
+                return
+
+
+def in_legs(
+    problem: Problem,
+    seed: tuple[int, ...],
+    standing: Standing,
+    rest: Callable[[Standing], None],
+    *,
+    solver: str,
+    tol: float,
+    max_time: float | None = None,
+    max_iter: int | None = None,
+    **options: Any,
+) -> tuple[Solved, Result]:
+    """Train from a standing; `rest` is called with the new one after each leg. Gives the best point and its result."""
+    chosen = solver_by_name(solver, problem)
+    until = None if max_time is None else perf_counter() + max_time
+    while True:
+        # 1.
+        leg = Leg(chosen, standing.work)
+        result = solve(
+            problem,
+            leg,
+            tol,
+            max_time=None if until is None else max(1e-9, until - perf_counter()),
+            max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
+            random_state=np.random.default_rng([*seed, standing.leg]),
+            start=None if standing.best is None else standing.best.start(problem),
+            **options,
+        )
+        result = replace(result, solver=chosen, trace=joined(standing, result.trace))
+        # 2. and 3.
+        before = np.inf if standing.best is None else standing.best.relative_gap
+        solved = replace(Solved.of(result), iterations=standing.iterations + result.iterations)
+        gained = solved.relative_gap <= 0.9 * before
+        standing = Standing(
+            leg=standing.leg + 1,
+            work=standing.work if gained else 2.0 * standing.work,
+            idle=0 if solved.relative_gap < before else standing.idle + 1,
+            iterations=solved.iterations,
+            best=solved if standing.best is None or solved.relative_gap < before else standing.best,
+            trace=result.trace,
+        )
+        # 4.
+        going_on = result.status.reason is Reason.FINISHED and leg.exhausted
+        if going_on and standing.idle < PATIENCE:
+            rest(standing)
+            continue
+        assert standing.best is not None
+        if going_on:
+            text = f"relative gap {standing.best.relative_gap:.2g} after {standing.leg} legs, asked for {tol:g}"
+            result = replace(result, status=Status(Reason.STALLED, text))
+        return replace(standing.best, reason=result.status.reason, status=str(result.status)), result
+
+
+def joined(standing: Standing, trace: Trace) -> Trace:
+    """The trace of a leg behind that of the legs before it, in iterations and seconds."""
+    before = standing.trace
+    rows = [(row[0] + standing.iterations, row[1] + before.solver_seconds, *row[2:]) for row in trace.rows]
+    seconds = before.solver_seconds + trace.solver_seconds
+    return Trace(
+        before.rows + rows, before.snapshots + trace.snapshots, seconds, before.look_seconds + trace.look_seconds
+    )

@@ -1,0 +1,75 @@
+"""Recipe: everything that decides a model besides the data; the same recipe and data give the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from maxmargin.data.dataset import label_text
+from maxmargin.data.scaling import Kind
+from maxmargin.errors import InvalidInput
+from maxmargin.kernels import Kernel
+from maxmargin.losses import Loss
+from maxmargin.losses.base import Task
+from maxmargin.problem import Bias
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train."""
+
+    loss: Loss
+    kernel: Kernel
+    bias: Bias = "free"
+    bias_scale: float = 1.0
+    C: float = 1.0
+    #: "balanced", or the weight of each label by its text; labels that are not named weigh 1.
+    class_weight: str | Mapping[str, float] | None = None
+    #: How several classes become binary problems; by default "ovr" for a linear kernel and "ovo" for any other.
+    multiclass: str | None = None
+    scaling: Kind | None = None
+    solver: str = "auto"
+    tol: float = 1e-4
+    max_iter: int | None = None
+    seed: int = 0
+    #: Only for least squares, which can be either.
+    task: Task | None = None
+
+    def __post_init__(self) -> None:
+        if self.multiclass not in (None, "ovr", "ovo"):
+            raise InvalidInput(f"multiclass is {self.multiclass!r}; it must be ovr or ovo")
+        if self.scaling is not None and self.scaling not in get_args(Kind):
+            raise InvalidInput(f"there is no scaling {self.scaling!r}; there are: {', '.join(get_args(Kind))}")
+        if not self.C > 0:
+            raise InvalidInput(f"C is {self.C}; it must be a number > 0 (inf for a hard margin)")
+        if self.task is not None and self.loss.name != "least-squares":
+            raise InvalidInput("a task is chosen for least squares only; every other loss has its own")
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            raise InvalidInput(f"class weights are {self.class_weight!r}; write balanced, or label=weight,label=weight")
+
+    @property
+    def kind(self) -> Task:
+        """Classification, regression or novelty detection."""
+        return self.task or self.loss.task
+
+    def facts(self) -> dict[str, Any]:
+        """The recipe as plain values, for files and fingerprints."""
+        plain = asdict(self)
+        for part in ("loss", "kernel"):
+            plain[part] = {"name": getattr(self, part).name, **plain[part]}
+        return plain
+
+    def class_weights(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The weight of each class; "balanced" gives all classes the same sum."""
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if isinstance(self.class_weight, str):
+            return weights.sum() / (len(classes) * np.bincount(codes, weights, len(classes)))
+        texts = [label_text(label) for label in classes.tolist()]
+        unknown = next((label for label in self.class_weight if label not in texts), None)
+        if unknown is not None:
+            raise InvalidInput(f"class weights name {unknown!r}, which is not among the labels: {', '.join(texts[:8])}")
+        return np.array([float(self.class_weight.get(text, 1.0)) for text in texts])

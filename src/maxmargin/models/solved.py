@@ -1,0 +1,90 @@
+"""Solved: what is kept of one solved binary problem; arrays and numbers that a file can hold to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from maxmargin.problem import Problem
+from maxmargin.result import Reason, Result
+from maxmargin.space import LinearSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The certified point of one problem: w in the problem's space, the free bias, the dual point, and the verdict."""
+
+    w: np.ndarray
+    b: float | None
+    beta: np.ndarray
+    #: Whether w is w(β).
+    linked: bool
+    reason: Reason
+    status: str
+    solver: str
+    primal: float
+    dual: float
+    relative_gap: float
+    iterations: int
+
+    @classmethod
+    def of(cls, result: Result) -> Solved:
+        """Take what is needed from a result."""
+        point, certificate = result.point, result.certificate
+        assert point.w is not None and point.beta is not None
+        return cls(
+            w=point.w,
+            b=point.b,
+            beta=point.beta,
+            linked=point.linked,
+            reason=result.status.reason,
+            status=str(result.status),
+            solver=result.solver.name,
+            primal=certificate.primal,
+            dual=certificate.dual,
+            relative_gap=certificate.relative_gap,
+            iterations=result.iterations,
+        )
+
+    @property
+    def support(self) -> int:
+        """How many samples have a dual that is not 0."""
+        return int(np.count_nonzero(self.beta))
+
+    def bias(self, problem: Problem) -> float:
+        """The bias, of whichever mode."""
+        return problem.space.bias(self.w) + (self.b or 0.0)
+
+    def start(self, problem: Problem) -> Any:
+        """The point as a warm start."""
+        if self.linked or not isinstance(problem.space, LinearSpace):
+            return self.beta
+        return self.w[: problem.X.shape[1]], self.bias(problem)
+
+    def parts(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The same as a document and arrays; infinities are text, as JSON has none."""
+        arrays = {f"{prefix}w": self.w, f"{prefix}beta": self.beta}
+        document: dict[str, Any] = {
+            field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("w", "beta")
+        }
+        document |= {name: repr(float(document[name])) for name in ("primal", "dual", "relative_gap")}
+        document["b"] = None if self.b is None else float(self.b).hex()
+        return {**document, "reason": self.reason.name}, arrays
+
+    @classmethod
+    def from_parts(cls, document: dict[str, Any], arrays: dict[str, np.ndarray], prefix: str) -> Solved:
+        """What `parts` took apart."""
+        numbers = {name: float(document[name]) for name in ("primal", "dual", "relative_gap")}
+        return cls(
+            w=arrays[f"{prefix}w"],
+            b=None if document["b"] is None else float.fromhex(document["b"]),
+            beta=arrays[f"{prefix}beta"],
+            linked=bool(document["linked"]),
+            reason=Reason[document["reason"]],
+            status=str(document["status"]),
+            solver=str(document["solver"]),
+            iterations=int(document["iterations"]),
+            **numbers,
+        )
