@@ -15,7 +15,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from maxmargin import kernels, losses, plots, transforms
     from maxmargin.certificate import Certificate, certify
-    from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+    from maxmargin.estimators import (
+        SVC,
+        SVCCV,
+        SVR,
+        SVRCV,
+        C_path,
+        LinearSVC,
+        LinearSVCCV,
+        LinearSVR,
+        NuSVC,
+        NuSVR,
+        OneClassSVM,
+        SVCPath,
+    )
     from maxmargin.problem import Problem
     from maxmargin.result import Iterate, Result, Status, Trace
     from maxmargin.solve import solve
@@ -27,6 +40,11 @@ __version__ = "0.1.0"
 _HOMES = {
     "SVC": "estimators",
     "SVR": "estimators",
+    "SVCCV": "estimators",
+    "SVRCV": "estimators",
+    "C_path": "estimators",
+    "LinearSVCCV": "estimators",
+    "SVCPath": "estimators",
     "Certificate": "certificate",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
@@ -47,16 +65,21 @@ _SUBMODULES = ("kernels", "losses", "plots", "transforms")
 
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
+    "C_path",
     "Certificate",
     "Iterate",
     "LinearSVC",
+    "LinearSVCCV",
     "LinearSVR",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
     "Problem",
     "Result",
+    "SVCPath",
     "Solver",
     "Status",
     "Trace",

@@ -186,6 +186,15 @@ class Problem:
         vars(other).update(fields, bias="augmented", bias_scale=float(scale))
         return other
 
+    def with_cost(self, factor: float, loss: Loss | None = None) -> Problem:
+        """The same data with every weight multiplied, and perhaps another loss of the same task; nothing is copied."""
+        if not 0.0 < factor < np.inf:
+            raise InvalidInput(f"C is multiplied by {factor}; it must be a finite number > 0")
+        other = object.__new__(Problem)
+        fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
+        vars(other).update(fields, C=self.C * factor, loss=loss or self.loss)
+        return other
+
     # The two objectives
 
     def loss_sum(self, z: np.ndarray) -> float:

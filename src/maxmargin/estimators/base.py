@@ -22,7 +22,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
 from maxmargin.estimators.summary import CertificateSummary, certificate_of, status_of
-from maxmargin.estimators.training import Budget, Method, Solution, Task, by_solve, train
+from maxmargin.estimators.training import Budget, Method, Solution, Task, by_solve, scaled_start, train
 from maxmargin.parallel import one_blas_thread
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.validation import is_number
@@ -144,7 +144,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
                 continue
             coef, kinds = known[name]
             beta = np.zeros(reach)
-            beta[self.support_] = np.where((kinds == "bound") & np.isfinite(ratio), coef * ratio, coef)
+            beta[self.support_] = scaled_start(coef, kinds == "bound", ratio)
             starts.append(beta[used])
         return starts
 

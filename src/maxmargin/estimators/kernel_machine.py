@@ -63,7 +63,7 @@ class KernelMachine(Machine):
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
 
     def _check_training(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
         if self._precomputed and sp.issparse(X):

@@ -31,7 +31,6 @@ from maxmargin.bias import kinked_bias
 from maxmargin.certificate import Certificate, certify
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.training import Budget, Solution
-from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
 from maxmargin.problem import Problem
@@ -139,7 +138,7 @@ class Margin(Search):
         return Side(0.0, np.zeros(self.problem.n), 0.0, False), Side(np.inf, full, 2.0 * most, False)
 
     def at(self, tau: float) -> Problem:
-        return _with(self.problem, self.problem.loss, 1.0 / tau)
+        return self.problem.with_cost(1.0 / tau)
 
     def scale(self, tau: float) -> float:
         return 1.0 / tau
@@ -177,7 +176,7 @@ class Tube(Search):
         return Side(np.inf, none, 0.0, False), Side(0.0, none, np.inf, False)
 
     def at(self, tau: float) -> Problem:
-        return _with(self.problem, EpsilonInsensitive(tau), 1.0)
+        return self.problem.with_cost(1.0, EpsilonInsensitive(tau))
 
     def scale(self, tau: float) -> float:
         return 1.0
@@ -245,20 +244,6 @@ def search(
             )
     status = _status(certificate, budget.tol, result.status)
     return _solution(problem, point, certificate, status, trace, iterations), certified
-
-
-def _with(problem: Problem, loss: Loss, C: float) -> Problem:
-    """The same data and weights with another loss and C."""
-    return Problem(
-        problem.X,
-        problem.classes[(problem.target > 0).astype(int)] if problem.classes is not None else problem.target,
-        loss=loss,
-        kernel=problem.kernel,
-        bias=problem.bias,
-        C=C,
-        sample_weight=problem.C,
-        cache_bytes=problem.cache_bytes,
-    )
 
 
 def _threshold(weights: np.ndarray, mass: float, scores: np.ndarray) -> float:

@@ -61,6 +61,11 @@ class Solution:
         return cls(coef, w, b, certificate, status, Trace(), max(1, kept.k))
 
 
+def scaled_start(coef: np.ndarray, bound: np.ndarray, ratio: float) -> np.ndarray:
+    """A dual point for another C: the samples at their bound follow it, the free ones stay where they are."""
+    return np.where(bound & np.isfinite(ratio), coef * ratio, coef)
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """One binary problem of a fit: the label or labels that it is about, its rows, how to make it, where to start."""
@@ -92,6 +97,11 @@ class Budget:
             raise InvalidInput(f"max_iter is {self.max_iter!r}; it must be a whole number > 0, or -1 for no limit")
         if self.max_time is not None and not (is_number(self.max_time) and self.max_time > 0):
             raise InvalidInput(f"max_time is {self.max_time!r}; it must be a number of seconds > 0, or None")
+
+    @property
+    def spent(self) -> bool:
+        """Whether there is nothing left to run on."""
+        return self.stopped or (self.max_time is not None and perf_counter() - self.began >= self.max_time)
 
     def share(self, problems: int) -> float | None:
         """The seconds for the next of so many problems; None where time does not matter."""
