@@ -1,12 +1,22 @@
-"""scikit-learn's contract: the estimators. One import changed, and every fit comes with a certificate."""
+"""scikit-learn's contract: the estimators. One import changed, and every fit comes with a certificate.
 
-from maxmargin.estimators.classifiers import SVC
-from maxmargin.estimators.linear_classifier import LinearSVC
-from maxmargin.estimators.novelty import OneClassSVM
-from maxmargin.estimators.nu import NuSVC, NuSVR
-from maxmargin.estimators.path import C_path, SVCPath
-from maxmargin.estimators.regressors import SVR, LinearSVR
-from maxmargin.estimators.search import SVCCV, SVRCV, LinearSVCCV
+Each is imported when it is first used: the layout of coefficients, which models and commands share, needs no
+scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from maxmargin.estimators.classifiers import SVC
+    from maxmargin.estimators.linear_classifier import LinearSVC
+    from maxmargin.estimators.novelty import OneClassSVM
+    from maxmargin.estimators.nu import NuSVC, NuSVR
+    from maxmargin.estimators.path import C_path, SVCPath
+    from maxmargin.estimators.regressors import SVR, LinearSVR
+    from maxmargin.estimators.search import SVCCV, SVRCV, LinearSVCCV
 
 __all__ = [
     "SVC",
@@ -22,3 +32,26 @@ __all__ = [
     "OneClassSVM",
     "SVCPath",
 ]
+
+_HOMES = {
+    "SVC": "classifiers",
+    "LinearSVC": "linear_classifier",
+    "OneClassSVM": "novelty",
+    "NuSVC": "nu",
+    "NuSVR": "nu",
+    "C_path": "path",
+    "SVCPath": "path",
+    "SVR": "regressors",
+    "LinearSVR": "regressors",
+    "SVCCV": "search",
+    "SVRCV": "search",
+    "LinearSVCCV": "search",
+}
+
+
+def __getattr__(name: str) -> object:
+    try:
+        home = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module 'maxmargin.estimators' has no attribute {name!r}") from None
+    return getattr(import_module(f"maxmargin.estimators.{home}"), name)

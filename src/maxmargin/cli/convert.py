@@ -1,0 +1,55 @@
+"""`maxmargin convert`: between data formats, and between model formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from maxmargin.cli import options
+
+
+def convert(
+    source: str = typer.Argument(..., help="A data or model file; - is standard input."),
+    output: Path = typer.Argument(..., help="The file to write; the end of its name says the format."),
+    to: str | None = typer.Option(None, help="The format to write, where the name does not say it."),
+    format: str | None = options.FORMAT,
+    target: str | None = options.TARGET,
+    zero_based: bool | None = options.BASE,
+    quiet: bool = options.QUIET,
+) -> None:
+    """Convert data (svmlight, CSV, TSV, Parquet, Arrow, NPY, NPZ) or a model (native, LIBSVM, LIBLINEAR, ONNX).
+
+    Example: maxmargin convert iris.csv iris.svm.xz --target species
+
+    Example: maxmargin convert a9a.mm a9a.onnx
+    """
+    from maxmargin.models import formats as models
+    from maxmargin.page import place
+
+    place(output)
+    if source != "-" and format is None and (kind := models.format_of(source)) is not None:
+        if target is not None or zero_based is not None:
+            raise typer.BadParameter("--target and --zero-based are for data; this is a model")
+        if to is None and output.suffix not in models.SUFFIXES:
+            raise typer.BadParameter(
+                f"which format should {output} have? End the name in one of: {', '.join(models.SUFFIXES)}"
+            )
+        models.save(models.load(source, kind), output, to)
+        print(f"{source} ({kind} model) → {output}")
+        return
+    from maxmargin.data import blocks, write
+
+    rows = 0
+
+    def counted() -> Iterator[Any]:
+        nonlocal rows
+        with options.reading(source, not quiet) as progress:
+            for part in blocks(source, format, target=target, zero_based=zero_based, needed=False, progress=progress):
+                rows += part.n
+                yield part
+
+    write(output, counted(), to)
+    print(f"{source} → {output}: {rows} rows")

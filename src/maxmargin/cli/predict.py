@@ -1,0 +1,177 @@
+"""`maxmargin predict`: labels, decision values or probabilities for the rows of a file, however long it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import typer
+
+from maxmargin.cli import options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from maxmargin.models.model import Model
+
+#: A confusion table of more classes than this is not readable.
+LARGEST_TABLE = 20
+
+
+def predict(
+    model: Path = options.MODEL,
+    data: str = options.DATA,
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="Where the answers go, one line a row (else they are printed)."
+    ),
+    decision: bool = typer.Option(False, "--decision", help="Decision values instead of labels."),
+    probability: bool = typer.Option(False, "--probability", help="The label, and the probability of each class."),
+    format: str | None = options.FORMAT,
+    target: str | None = options.TARGET,
+    zero_based: bool | None = options.BASE,
+    as_json: bool = typer.Option(False, "--json", help="The summary as one JSON object."),
+    quiet: bool = options.QUIET,
+) -> None:
+    """Predict; where the file has labels, say how many are right, and which are taken for which.
+
+    Example: maxmargin predict a9a.mm a9a.t.svm -o answers.txt
+    """
+    from maxmargin.models import load
+    from maxmargin.page import place
+
+    if decision and probability:
+        raise typer.BadParameter("choose --decision or --probability")
+    if as_json and output is None:
+        raise typer.BadParameter("--json needs -o: the answers would be mixed with the summary")
+    loaded = load(model)
+    if output is not None:
+        place(output)
+    tally = _Tally(loaded)
+    with options.reading(data, not quiet) as progress, _sink(output) as sink:
+        if probability:
+            sink.write(("labels " + " ".join(map(_text, _classes(loaded))) + "\n").encode())
+        for part in parts_for(loaded, data, format, target, zero_based, progress):
+            scores = loaded.scores(part.X)
+            answers = loaded.labels(scores)
+            sink.write(_lines(loaded, scores, answers, decision, probability))
+            tally.add(answers, part.y)
+    if tally.rows == 0:
+        return
+    if as_json:
+        options.put(tally.facts())
+    else:
+        print(tally, file=sys.stderr if output is None else sys.stdout)
+
+
+def parts_for(
+    model: Model, data: str, format: str | None, target: str | None, zero_based: bool | None, progress: Any
+) -> Iterator[Any]:
+    """The rows of a file in blocks, read as the model's training data was."""
+    from maxmargin.data.formats import blocks, format_of
+
+    kind = format_of(data, format)
+    more: dict[str, Any] = {}
+    if kind == "svmlight":
+        more["zero_based"] = model.zero_based if zero_based is None else zero_based
+        more["columns"] = model.columns
+    else:
+        more = {"target": target or model.target, "zero_based": zero_based, "features": model.names}
+        if kind == "npz":
+            more["features"] = None
+    return blocks(data, kind, needed=False, progress=progress, **more)
+
+
+def _classes(model: Model) -> Any:
+    if model.classes is None:
+        raise typer.BadParameter(f"a model for {model.task} has no classes and no probabilities")
+    return model.classes
+
+
+def _text(label: Any) -> str:
+    from maxmargin.data.dataset import label_text
+
+    return label_text(label.item() if hasattr(label, "item") else label)
+
+
+def _lines(model: Model, scores: np.ndarray, answers: np.ndarray, decision: bool, probability: bool) -> bytes:
+    if decision:
+        rows = [" ".join(map(repr, row)) for row in scores.tolist()]
+    elif probability:
+        shares = model.probabilities(scores).tolist()
+        rows = [
+            f"{_text(a)} " + " ".join(f"{x:.6g}" for x in share)
+            for a, share in zip(answers.tolist(), shares, strict=True)
+        ]
+    else:
+        rows = [_text(answer) for answer in answers.tolist()]
+    return "".join(row + "\n" for row in rows).encode("utf-8")
+
+
+@contextmanager
+def _sink(output: Path | None) -> Iterator[IO[bytes]]:
+    if output is None:
+        yield sys.stdout.buffer
+        sys.stdout.flush()
+        return
+    from maxmargin.data.atomic import replacing
+
+    with replacing(output) as file:
+        yield file
+
+
+class _Tally:
+    """How the answers compare with the labels, in a memory that does not grow with them."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.rows = self.known = self.right = 0
+        self.squares = 0.0
+        self.counts: dict[tuple[str, str], int] = {}
+
+    def add(self, answers: np.ndarray, y: np.ndarray | None) -> None:
+        import numpy as np
+
+        self.rows += len(answers)
+        if y is None or self.model.task == "novelty":
+            return
+        self.known += len(y)
+        if self.model.task == "regression":
+            if y.dtype.kind != "U":
+                self.squares += float(((answers - y) ** 2).sum())
+            return
+        given = np.array([_text(label) for label in y.tolist()])
+        found = np.array([_text(label) for label in answers.tolist()])
+        self.right += int((given == found).sum())
+        pairs, counts = np.unique(np.stack([given, found]), axis=1, return_counts=True)
+        for label, answer, times in zip(*pairs.tolist(), counts.tolist(), strict=True):
+            key = (label, answer)
+            if key in self.counts or len(self.counts) < LARGEST_TABLE**2:
+                self.counts[key] = self.counts.get(key, 0) + times
+
+    def facts(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"rows": self.rows}
+        if self.known and self.model.task == "regression":
+            found["mean_squared_error"] = self.squares / self.known
+        elif self.known:
+            found |= {"right": self.right, "accuracy": self.right / self.known}
+            found["confusion"] = [{"label": a, "answer": b, "rows": n} for (a, b), n in sorted(self.counts.items())]
+        return found
+
+    def __str__(self) -> str:
+        if not self.known:
+            return f"{self.rows} rows"
+        if self.model.task == "regression":
+            return f"{self.rows} rows: mean squared error {self.squares / self.known:.6g}"
+        text = f"{self.rows} rows: accuracy {self.right / self.known:.4%} ({self.right} of {self.known})"
+        labels = sorted({label for pair in self.counts for label in pair})
+        if len(labels) > LARGEST_TABLE:
+            return text
+        wide = max(len("label"), *(len(label) for label in labels), *(len(str(n)) for n in self.counts.values())) + 2
+        lines = ["label".ljust(wide) + "".join(label.rjust(wide) for label in labels) + "  (answers)"]
+        for label in labels:
+            row = [str(self.counts.get((label, answer), 0)).rjust(wide) for answer in labels]
+            lines.append(label.ljust(wide) + "".join(row))
+        return "\n".join([text, *lines])

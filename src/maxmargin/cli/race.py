@@ -1,0 +1,158 @@
+"""`maxmargin race`: many solvers on one problem, the gap against time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from maxmargin.cli import options
+
+
+def race(
+    data: str = options.DATA,
+    solvers: str | None = typer.Option(
+        None, help="Names with commas between (by default all that accept the problem)."
+    ),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="A figure of gap against time: .png, .svg or .pdf."
+    ),
+    table: Path | None = typer.Option(None, "--csv", help="All looks of all solvers as CSV."),
+    format: str | None = options.FORMAT,
+    target: str | None = options.TARGET,
+    zero_based: bool | None = options.BASE,
+    loss: str = typer.Option("hinge", help="The loss: see `maxmargin losses`."),
+    kernel: str = typer.Option("linear", help="The kernel: see `maxmargin kernels`."),
+    bias: str = typer.Option("free", help="free, augmented or none."),
+    cost: float = typer.Option(1.0, "--cost", "-C", help="The weight of the loss, C."),
+    scale: str | None = typer.Option(None, help="Scale the features: standard, min-max or max-abs."),
+    tol: float = typer.Option(1e-4, help="The relative duality gap to reach."),
+    max_time: float = typer.Option(10.0, help="Seconds for each solver."),
+    seed: int = typer.Option(0, help="The same seed gives the same steps."),
+    quiet: bool = options.QUIET,
+) -> None:
+    """Race the solvers on one problem of two classes (or a regression): a live table, a figure and a CSV file.
+
+    Example: maxmargin race a9a.svm --solvers smo,coordinate-ascent --bias none -o race.png --csv race.csv
+    """
+    from maxmargin.cli.recipes import made
+    from maxmargin.data import read, scaling
+    from maxmargin.errors import missing_extra
+    from maxmargin.kernels.base import registry as kernels
+    from maxmargin.losses.base import registry as losses
+    from maxmargin.page import place
+    from maxmargin.problem import Problem
+    from maxmargin.solvers.base import registry
+
+    with options.usage():
+        names = registry.names() if solvers is None else [name.strip() for name in solvers.split(",")]
+        chosen = {name: registry[name] for name in names}
+        parts = made(losses[loss], "loss", loss, {}), made(kernels[kernel], "kernel", kernel, {})
+        if not max_time > 0 or not tol >= 0:
+            raise typer.BadParameter("--max-time must be > 0 and --tol ≥ 0")
+    for path in (output, table):
+        if path is not None:
+            place(path)
+    if output is not None:
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            raise missing_extra("matplotlib", "plot") from None
+    with options.reading(data, not quiet) as progress:
+        rows = read(data, format, target=target, zero_based=zero_based, progress=progress)
+    X = rows.X if scale is None else scaling(scale, rows.X).apply(rows.X)
+    problem = Problem(X, rows.y, loss=parts[0], kernel=parts[1], bias=bias, C=cost)  # type: ignore[arg-type]
+    results = _run(problem, chosen, solvers is not None, tol, max_time, seed, quiet)
+    if table is not None:
+        _write(table, results)
+    if output is not None:
+        _draw(output, results)
+
+
+def _run(
+    problem: Any, chosen: dict[str, Any], named: bool, tol: float, max_time: float, seed: int, quiet: bool
+) -> dict[str, Any]:
+    """Run one after the other; the table grows as they go."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+    from maxmargin.errors import MaxMarginError, Refused
+    from maxmargin.solve import solve
+
+    results: dict[str, Any] = {}
+    lines: dict[str, list[str]] = {}
+
+    def shown() -> Table:
+        grid = Table(box=SIMPLE_HEAD, padding=(0, 1))
+        for name, side in (("solver", "left"), ("seconds", "right"), ("relative gap", "right"), ("", "left")):
+            grid.add_column(name, justify=side)  # type: ignore[arg-type]
+        for name, line in lines.items():
+            grid.add_row(name, *line)
+        return grid
+
+    console = Console()
+    refusals = []
+    with Live(shown(), console=console, auto_refresh=False, transient=not console.is_terminal) as live:
+        for name, solver in chosen.items():
+            if refusal := solver.accepts(problem):
+                if named:
+                    raise Refused(f"{name} refuses this problem: {refusal}")
+                refusals.append(name)
+                continue
+
+            def look(look: Any, name: str = name) -> bool:
+                if not quiet and console.is_terminal:
+                    lines[name] = [f"{look.seconds:.2f}", f"{look.certificate.relative_gap:.2e}", "running"]
+                    live.update(shown(), refresh=True)
+                return False
+
+            try:
+                result = solve(problem, solver, tol, max_time=max_time, random_state=seed, callbacks=[look])
+            except MaxMarginError as error:
+                lines[name] = ["-", "-", str(error)]
+            else:
+                results[name] = result
+                seconds = result.trace.solver_seconds
+                lines[name] = [f"{seconds:.2f}", f"{result.certificate.relative_gap:.2e}", result.status.reason.value]
+            live.update(shown(), refresh=True)
+    if not console.is_terminal:
+        console.print(shown())
+    if refusals:
+        print(f"not for this problem: {', '.join(refusals)}")
+    return results
+
+
+def _write(path: Path, results: dict[str, Any]) -> None:
+    import csv
+    import io
+
+    from maxmargin.data.atomic import replacing
+    from maxmargin.result import COLUMNS
+
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(["solver", *COLUMNS])
+    for name, result in results.items():
+        out.writerows([name, *row] for row in result.trace.rows)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode("utf-8"))
+
+
+def _draw(path: Path, results: dict[str, Any]) -> None:
+    import io
+
+    from maxmargin.data.atomic import replacing
+    from maxmargin.errors import InvalidInput
+    from maxmargin.plots import race as draw
+
+    kind = path.suffix.lstrip(".").lower() or "png"
+    buffer = io.BytesIO()
+    try:
+        draw(results).figure.savefig(buffer, format=kind, bbox_inches="tight")
+    except ValueError as error:
+        raise InvalidInput(f"cannot draw {path}: {error}") from None
+    with replacing(path) as file:
+        file.write(buffer.getvalue())

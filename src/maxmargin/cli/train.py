@@ -1,0 +1,189 @@
+"""`maxmargin train`: from a data file to a model with its proof."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from maxmargin.cli import options
+from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
+from maxmargin.cli.verdict import tell, write_trace
+
+if TYPE_CHECKING:
+    from maxmargin.data import Data
+    from maxmargin.models.fit import Fit
+    from maxmargin.models.recipe import Recipe
+
+
+def train(
+    data: str = options.DATA,
+    output: Path | None = typer.Option(None, "--output", "-o", help="Where the model goes (by default nowhere)."),
+    format: str | None = options.FORMAT,
+    target: str | None = options.TARGET,
+    zero_based: bool | None = options.BASE,
+    loss: str = typer.Option("hinge", help="The loss: see `maxmargin losses`."),
+    epsilon: float | None = typer.Option(None, help="The tube of the ε-insensitive losses."),
+    nu: float | None = typer.Option(None, help="The share of outliers of the one-class loss."),
+    task: str | None = typer.Option(None, help="classification or regression, for least squares."),
+    kernel: str = typer.Option("linear", help="The kernel: see `maxmargin kernels`."),
+    gamma: str | None = typer.Option(None, help="A number, scale or auto."),
+    degree: int | None = typer.Option(None, help="The degree of the polynomial kernel."),
+    coef0: float | None = typer.Option(None, help="The constant of the polynomial and sigmoid kernels."),
+    bias: str = typer.Option("free", help="free, augmented or none."),
+    bias_scale: float = typer.Option(1.0, help="The constant feature of an augmented bias."),
+    cost: float | None = typer.Option(None, "--cost", "-C", help="The weight of the loss, C; inf is the hard margin."),
+    lam: float | None = typer.Option(None, "--lam", help="1/C, instead of C."),
+    class_weight: str | None = typer.Option(None, help="balanced, or label=weight,label=weight."),
+    weights: Path | None = options.WEIGHTS,
+    multiclass: str | None = typer.Option(None, help="ovr (one against the rest) or ovo (pairs)."),
+    scale: str | None = typer.Option(None, help="Scale the features: standard, min-max or max-abs; kept in the model."),
+    solver: str = typer.Option("auto", help="The solver: see `maxmargin solvers`."),
+    tol: float = typer.Option(1e-4, help="The relative duality gap to prove."),
+    max_time: float | None = typer.Option(None, help="Seconds, after which the best model so far is taken."),
+    max_iter: int | None = typer.Option(None, help="The solver's own iterations, likewise."),
+    seed: int = typer.Option(0, help="The same seed gives the same model, bit for bit."),
+    cv: int | None = typer.Option(None, "--cv", help="First, cross-validate with so many folds."),
+    search: bool = typer.Option(False, "--search", help="First, find C (and gamma) by cross-validation."),
+    probability: bool = typer.Option(False, "--probability", help="Fit sigmoids, so that `predict` has probabilities."),
+    trace: Path | None = typer.Option(None, help="Write the course of the training as CSV."),
+    report: Path | None = typer.Option(None, help="Write the fit as an HTML page."),
+    checkpoint: Path | None = typer.Option(None, help="Keep the state in this file, so that it can be resumed."),
+    resume: bool = typer.Option(False, "--resume", help="Go on from the checkpoint."),
+    checkpoint_work: float = typer.Option(2.0, help="Billions of multiply-adds (about seconds) between checkpoints."),
+    stream: bool = typer.Option(False, "--stream", help="Linear models on data larger than memory: blocks from disk."),
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
+) -> None:
+    """Train a model on a data file, and prove how good it is.
+
+    Example: maxmargin train a9a.svm -o a9a.mm
+
+    Example: maxmargin train iris.csv --target species --kernel rbf --scale standard --search -o iris.mm
+    """
+    from maxmargin.models.fit import Budget
+    from maxmargin.models.streaming import refusal as stream_refusal
+    from maxmargin.page import place
+
+    began = perf_counter()
+    with options.usage():
+        recipe = recipe_of(
+            loss,
+            {"epsilon": epsilon, "nu": nu},
+            kernel,
+            {"gamma": gamma, "degree": degree, "coef0": coef0},
+            C=cost_of(cost, lam),
+            class_weight=class_weights_of(class_weight),
+            bias=bias,
+            bias_scale=bias_scale,
+            multiclass=multiclass,
+            scaling=scale,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            seed=seed,
+            task=task,
+        )
+        refuse_if(resume and checkpoint is None, "--resume needs --checkpoint, to say where from")
+        refuse_if(cv is not None and cv < 2, "--cv needs at least 2 folds")
+        refuse_if(max_time is not None and not max_time > 0, "--max-time must be > 0")
+        refuse_if(not checkpoint_work > 0, "--checkpoint-work must be > 0")
+        refuse_if(
+            stream and any((search, cv, probability, report, checkpoint, weights, trace)),
+            "--stream goes with neither --search, --cv, --probability, --report, --trace, --checkpoint nor --weights",
+        )
+        if stream and (sentence := stream_refusal(recipe)):
+            raise typer.BadParameter(sentence)
+    for path in (output, trace, report, checkpoint):  # before the work, not after it
+        if path is not None:
+            place(path)
+    kept = None if checkpoint is None else str(checkpoint)
+    budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
+    reader = {"format": format, "target": target, "zero_based": zero_based}
+    if stream:
+        from maxmargin.models.streaming import fit_stream
+
+        with options.reading(data, budget.progress) as progress:
+            fitted = fit_stream(data, reader, recipe, budget, progress)
+        extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
+    else:
+        fitted, extra = _train(data, reader, recipe, budget, weights, cv, search, probability, as_json)
+    if trace is not None:
+        write_trace(trace, fitted)
+    if report is not None:
+        if fitted.result is None:
+            raise typer.BadParameter("--report is for one binary problem; this model has several")
+        fitted.result.report(report)
+    if output is not None:
+        from maxmargin.models import save
+
+        save(fitted.model, output)
+    tell(fitted, extra, output, perf_counter() - began, as_json)
+    if fitted.interrupted:
+        raise typer.Exit(130)
+
+
+def _train(
+    data: str,
+    reader: dict[str, Any],
+    recipe: Recipe,
+    budget: Any,
+    weights: Path | None,
+    cv: int | None,
+    search: bool,
+    probability: bool,
+    as_json: bool,
+) -> tuple[Fit, dict[str, Any]]:
+    """Read, select, train: the model and what else was found."""
+    from dataclasses import replace
+
+    from maxmargin.data import read
+    from maxmargin.models.fit import fit
+    from maxmargin.models.selection import cross_validate, with_sigmoids
+    from maxmargin.models.selection import search as find
+
+    with options.reading(data, budget.progress) as progress:
+        rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
+    given = options.row_weights(weights, rows.n)
+    extra: dict[str, Any] = {"rows": rows.n, "columns": rows.X.shape[1]}
+    if not as_json:
+        print(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
+    if search:
+
+        def show(tried: Any) -> None:
+            if not as_json and budget.progress:
+                gamma = "" if tried.gamma is None else f"  gamma {tried.gamma:<10.4g}"
+                print(f"  C {tried.C:<8g}{gamma}  {tried.score:.4f} ± {tried.spread:.4f}")
+
+        recipe, tried = find(rows, recipe, given, cv or 5, budget, show)
+        best = max(tried, key=lambda one: one.score)
+        extra["search"] = {"C": recipe.C, "gamma": getattr(recipe.kernel, "gamma", None), "score": best.score}
+        if not as_json:
+            chosen = f"C = {recipe.C:g}" + (f", gamma = {recipe.kernel.gamma:.4g}" if best.gamma else "")  # type: ignore[attr-defined]
+            print(f"best of {len(tried)}: {chosen} with {best.score:.4f} ± {best.spread:.4f}")
+    elif cv:
+        mean, spread = cross_validate(rows, recipe, given, cv, budget)
+        extra["cross_validation"] = {"folds": cv, "score": mean, "deviation": spread}
+        if not as_json:
+            what = "accuracy" if recipe.kind == "classification" else "mean squared error"
+            print(f"{cv}-fold {what}: {abs(mean):.4f} ± {spread:.4f}")
+    fitted = fit(rows, recipe, given, budget)
+    extra |= _scores(fitted, rows)
+    if probability:
+        fitted = replace(fitted, model=with_sigmoids(fitted.model, rows, recipe, given, cv or 5, budget))
+    return replace(fitted, model=replace(fitted.model, target=reader["target"])), extra
+
+
+def _scores(fitted: Fit, rows: Data) -> dict[str, Any]:
+    """How the model does on the rows that it was trained on, where that costs little."""
+    model = fitted.model
+    vectors = 1 if model.vectors is None else model.vectors.shape[0]
+    if model.task == "novelty" or rows.y is None or 1.0 * rows.n * vectors * rows.X.shape[1] > 2e11:
+        return {}
+    answers = model.predict(rows.X)
+    if model.task == "classification":
+        return {"training_accuracy": float((answers == rows.y).mean())}
+    return {"training_mean_squared_error": float(((answers - rows.y.astype(float)) ** 2).mean())}

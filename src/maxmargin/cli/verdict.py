@@ -1,0 +1,70 @@
+"""What a training has to say at its end: the certificate, a verdict of one line, the course it took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.cli import options
+
+if TYPE_CHECKING:
+    from maxmargin.models.fit import Fit
+
+
+def write_trace(path: Path, fitted: Fit) -> None:
+    """Write every look of every machine as CSV."""
+    import csv
+    import io
+
+    from maxmargin.data.atomic import replacing
+    from maxmargin.result import COLUMNS
+
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["machine", *COLUMNS])
+    for machine, trace in zip(fitted.machines, fitted.traces, strict=True):
+        table.writerows([machine.name, *row] for row in trace.rows)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode("utf-8"))
+
+
+def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float, as_json: bool) -> None:
+    """The certificate and the verdict."""
+    worst = max(fitted.solved, key=lambda one: one.relative_gap)
+    if as_json:
+        machines = [
+            {
+                "name": machine.name,
+                "primal": one.primal,
+                "dual": one.dual,
+                "relative_gap": one.relative_gap,
+                "support": one.support,
+                "iterations": one.iterations,
+                "solver": one.solver,
+                "status": one.status,
+            }
+            for machine, one in zip(fitted.machines, fitted.solved, strict=True)
+        ]
+        found = {"converged": fitted.converged, "relative_gap": worst.relative_gap, "seconds": seconds, **extra}
+        options.put({**found, "model": None if output is None else str(output), "machines": machines})
+        return
+    if fitted.result is not None:
+        print(fitted.result.certificate)
+    else:
+        shown = sorted(zip(fitted.machines, fitted.solved, strict=True), key=lambda pair: -pair[1].relative_gap)[:10]
+        for machine, one in shown:
+            print(
+                f"  {machine.name}: primal {one.primal:.8g}, dual {one.dual:.8g},"
+                f" relative gap {one.relative_gap:.2g}, {one.support} support vectors"
+            )
+        if len(fitted.solved) > len(shown):
+            print(f"  and {len(fitted.solved) - len(shown)} with smaller gaps")
+    tol = fitted.model.training.tol if fitted.model.training else 0.0
+    if fitted.converged:
+        verdict = f"proved: at most {worst.relative_gap:.2g} of the optimum away (asked for {tol:g})"
+    else:
+        unfinished = next(one for one in fitted.solved if one.status == worst.status or one is worst)
+        verdict = f"not proved: {unfinished.status}"
+    score = next((f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in extra if name.startswith("training")), "")
+    place = "" if output is None else f"; model in {output}"
+    print(f"{verdict}{score}, {seconds:.1f} s{place}")

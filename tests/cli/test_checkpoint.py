@@ -1,0 +1,144 @@
+"""kill -9 and --resume: always the same model as an uninterrupted run, bit for bit, and never a corrupt file."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from maxmargin.data import Data, write
+from maxmargin.models import archive
+
+pytestmark = pytest.mark.compiled
+
+#: Short legs, so that there are many.
+OPTIONS = ["--kernel", "rbf", "--bias", "augmented", "--solver", "coordinate-ascent", "-C", "30", "--tol", "1e-6"]
+OPTIONS += ["--checkpoint-work", "0.02", "--quiet"]
+
+
+def run(folder, *more, wait=True):
+    code = "from maxmargin.cli import main; main()"
+    command = [sys.executable, "-c", code, "train", "data.svm", *OPTIONS, "--checkpoint", "state", *more]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if not wait:
+        return process
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return process
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A data file, the model of an uninterrupted run, and how long that took."""
+    folder = tmp_path_factory.mktemp("checkpoint")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=400) > 0, 1, -1)
+    write(folder / "data.svm", Data(X, y))
+    run(folder, "-o", "warm.mm")  # compiles
+    began = time.monotonic()
+    run(folder, "-o", "whole.mm")
+    seconds = time.monotonic() - began
+    document, _ = archive.read(folder / "state", "checkpoint", 1)
+    assert len(document["done"]) == 1
+    return folder, (folder / "whole.mm").read_bytes(), seconds
+
+
+def killed_and_resumed(folder, moments, seconds, seed):
+    rng = random.Random(seed)
+    interrupted = 0
+    for _ in range(moments):
+        (folder / "state").unlink(missing_ok=True)
+        (folder / "model.mm").unlink(missing_ok=True)
+        process = run(folder, "-o", "model.mm", wait=False)
+        time.sleep(seconds * rng.uniform(0.3, 1.0))
+        interrupted += process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        if (folder / "state").exists():
+            archive.read(folder / "state", "checkpoint", 1)  # whole, whatever the moment
+        run(folder, "-o", "model.mm", "--resume")
+        assert (folder / "model.mm").read_bytes() == (folder / "whole.mm").read_bytes()
+    assert not list(folder.glob("*.part"))
+    return interrupted
+
+
+def test_killed_at_a_few_moments(trained):
+    folder, _, seconds = trained
+    assert killed_and_resumed(folder, 3, seconds, seed=1) >= 1
+
+
+@pytest.mark.slow
+def test_killed_at_twenty_moments(trained):
+    folder, _, seconds = trained
+    assert killed_and_resumed(folder, 20, seconds, seed=2) >= 10
+
+
+def test_stopped_after_every_leg_and_resumed(trained, monkeypatch):
+    """In this process: break off after each leg in turn, go on, and compare."""
+    from maxmargin.data import read
+    from maxmargin.kernels import RBF
+    from maxmargin.losses.hinge import Hinge
+    from maxmargin.models import checkpoint
+    from maxmargin.models.fit import Budget, fit
+    from maxmargin.models.recipe import Recipe
+
+    folder, _, _ = trained
+    data = read(folder / "data.svm")
+    data = Data(data.X, np.arange(data.n) % 3, source="three classes")  # several machines, one after the other
+    recipe = Recipe(Hinge(), RBF(0.5), bias="augmented", solver="coordinate-ascent", tol=1e-3)
+
+    def budget(resume):
+        return Budget(checkpoint=str(folder / "legs"), resume=resume, work=1e6)
+
+    whole = fit(data, recipe, budget=budget(False))
+    save, saves = checkpoint.Checkpoint.save, 0
+
+    class Killed(BaseException):
+        pass
+
+    def counted(self):
+        nonlocal saves
+        save(self)
+        saves += 1
+        if saves % 2 == 0:
+            raise Killed
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "save", counted)
+    resume, resumed = False, None
+    while resumed is None:
+        try:
+            resumed = fit(data, recipe, budget=budget(resume))
+        except Killed:
+            resume = True
+    assert saves > 6
+    assert resumed.model.coef.tobytes() == whole.model.coef.tobytes()
+    assert resumed.model.b.tobytes() == whole.model.b.tobytes()
+    for one, other in zip(resumed.solved, whole.solved, strict=True):
+        assert one.beta.tobytes() == other.beta.tobytes() and one.status == other.status
+        assert one.iterations == other.iterations
+
+
+def test_a_checkpoint_of_another_training_is_refused(trained, command, monkeypatch):
+    folder, _, _ = trained
+    monkeypatch.chdir(folder)
+    run(folder)
+    ended = command("train", "data.svm", *OPTIONS, "-C", "31", "--checkpoint", "state", "--resume")
+    assert ended.status == 1
+    assert "belongs to another training" in ended.err
+
+
+def test_ctrl_c_keeps_the_best_so_far(trained):
+    folder, _, seconds = trained
+    process = run(folder, "-o", "stopped.mm", "--tol", "1e-13", wait=False)
+    time.sleep(max(1.5, seconds * 0.6))
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert "Traceback" not in err
+    assert process.returncode in (0, 130)

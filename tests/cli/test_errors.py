@@ -1,0 +1,136 @@
+"""Every error path: one sentence on standard error, status 2 (usage) or 1 (failed), and nothing half-written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from maxmargin import cli
+
+pytestmark = pytest.mark.compiled
+
+USAGE = [
+    (["train"], "Missing argument 'DATA'"),
+    (["nonsense"], "No such command 'nonsense'"),
+    (["train", "two.svm", "--nonsense"], "No such option: --nonsense"),
+    (["train", "two.svm", "--tol", "small"], "not a valid float"),
+    (["train", "two.svm", "--loss", "nonsense"], "there is no loss 'nonsense'"),
+    (["train", "two.svm", "--kernel", "nonsense"], "there is no kernel 'nonsense'"),
+    (["train", "two.svm", "--solver", "nonsense"], "there is no solver 'nonsense'"),
+    (["train", "two.svm", "--kernel", "precomputed"], "is for Python"),
+    (["train", "two.svm", "--gamma", "1"], "the kernel 'linear' has no --gamma"),
+    (["train", "two.svm", "--kernel", "rbf", "--gamma", "big"], "must be a number, scale or auto"),
+    (["train", "two.svm", "--epsilon", "1"], "the loss 'hinge' has no --epsilon"),
+    (["train", "two.svm", "-C", "-1"], "C is -1.0; it must be a number > 0"),
+    (["train", "two.svm", "-C", "1", "--lam", "1"], "give -C or --lam, not both"),
+    (["train", "two.svm", "--lam", "-1"], "--lam is -1.0"),
+    (["train", "two.svm", "--class-weight", "heavy"], "write balanced, or label=weight"),
+    (["train", "two.svm", "--class-weight", "1=-3"], "must be a finite number > 0"),
+    (["train", "two.svm", "--multiclass", "all"], "must be ovr or ovo"),
+    (["train", "two.svm", "--scale", "log"], "there is no scaling 'log'"),
+    (["train", "two.svm", "--resume"], "--resume needs --checkpoint"),
+    (["train", "two.svm", "--cv", "1"], "at least 2 folds"),
+    (["train", "two.svm", "--max-time", "0"], "--max-time must be > 0"),
+    (["train", "two.svm", "--task", "regression"], "for least squares only"),
+    (["train", "two.svm", "--stream"], "--stream needs --bias augmented or none"),
+    (["train", "two.svm", "--stream", "--kernel", "rbf"], "--stream is for the linear kernel"),
+    (["train", "two.svm", "--stream", "--bias", "none", "--loss", "logistic"], "not for the loss 'logistic'"),
+    (["train", "two.svm", "--stream", "--bias", "none", "--search"], "--stream goes with neither"),
+    (["predict", "model.mm", "two.svm", "--decision", "--probability"], "choose --decision or --probability"),
+    (["predict", "model.mm", "two.svm", "--json"], "--json needs -o"),
+    (["check", "model.mm", "two.svm", "--tol", "-1"], "must be a number ≥ 0"),
+    (["race", "two.svm", "--solvers", "nonsense"], "there is no solver 'nonsense'"),
+    (["convert", "model.mm", "out.txt"], "which format should"),
+    (["convert", "model.mm", "out.onnx", "--target", "y"], "are for data; this is a model"),
+]
+FAILED = [
+    (["train", "nowhere.svm"], "cannot read .*nowhere.svm: No such file"),
+    (["train", "."], "is a folder"),
+    (["train", "broken.svm"], r"broken\.svm:2:5: the value of '1:x' is not a number"),
+    (["train", "empty.svm"], "has no rows"),
+    (["train", "one.svm"], "holds only the class '1'"),
+    (["train", "three.csv", "--target", "colour"], "has no column 'colour'"),
+    (["train", "three.csv", "--loss", "epsilon-insensitive"], "needs targets that are numbers"),
+    (["train", "three.csv", "--zero-based"], "only svmlight files have indices"),
+    (["train", "two.svm", "--target", "y"], "has its target first in the line"),
+    (["train", "two.svm", "--format", "xls"], "there is no data format 'xls'"),
+    (["train", "two.svm", "-o", "no/such/folder/model.mm"], "there is no folder"),
+    (["train", "two.svm", "--report", "no/such/folder/fit.html"], "there is no folder"),
+    (["train", "two.svm", "--trace", "."], "is a folder"),
+    (["train", "two.svm", "--class-weight", "7=2"], "name '7', which is not among the labels"),
+    (["train", "two.svm", "--weights", "one.svm"], "is not one weight a line"),
+    (["train", "two.svm", "--weights", "nowhere"], "cannot read .*nowhere"),
+    (["train", "two.svm", "--solver", "coordinate-ascent"], "refuses this problem"),
+    (["train", "two.svm", "--cv", "500"], "folds"),
+    (["train", "two.svm", "--checkpoint", "broken.svm", "--resume"], "cannot load .*broken.svm"),
+    (["predict", "nowhere.mm", "two.svm"], "cannot read .*nowhere.mm"),
+    (["predict", "two.svm", "two.svm"], "is not a model"),
+    (["predict", "model.mm", "broken.svm", "-o", "answers"], "is not a number"),
+    (["predict", "model.mm", "two.svm", "--probability", "-o", "answers"], "has no probabilities"),
+    (["predict", "model.mm", "three.csv", "-o", "answers"], "columns; the model was trained on 30"),
+    (["check", "model.mm", "broken.svm"], "is not a number"),
+    (["check", "model.mm", "one.svm"], "the data has 2 rows; the model was trained on 190"),
+    (["check", "libsvm.model", "two.svm"], "does not say how it was trained"),
+    (["race", "two.svm", "--solvers", "coordinate-ascent"], "coordinate-ascent refuses this problem"),
+    (["race", "three.csv"], "3 classes"),
+    (["convert", "two.svm", "out.xyz"], "which format should"),
+    (["convert", "broken.svm", "out.csv"], "is not a number"),
+    (["convert", "rbf.mm", "out.liblinear-model"], "LIBLINEAR is for linear models"),
+    (["info", "nowhere"], "cannot read nowhere"),
+    (["info", "broken.svm"], "is not a number"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(files, tmp_path_factory):
+    """The files of the table above, in a folder that must not change."""
+    made = tmp_path_factory.mktemp("errors")
+    for file in files.iterdir():
+        (made / file.name).write_bytes(file.read_bytes())
+    (made / "broken.svm").write_text("1 1:1\n0 1:x\n")
+    (made / "empty.svm").write_text("")
+    (made / "one.svm").write_text("1 1:1\n1 1:2\n")
+    from maxmargin.cli import train  # noqa: F401
+    from maxmargin.data import read
+    from maxmargin.models import model_of, save
+    from maxmargin.problem import Problem
+    from maxmargin.solve import solve
+
+    data = read(made / "two.svm")
+    save(model_of(solve(Problem(data.X, data.y), tol=0.01)), made / "model.mm")
+    save(model_of(solve(Problem(data.X, data.y, kernel="rbf"), tol=0.01)), made / "rbf.mm")
+    save(model_of(solve(Problem(data.X, data.y), tol=0.01)), made / "libsvm.model", "libsvm")
+    return made
+
+
+@pytest.mark.parametrize(
+    "arguments, words, status",
+    [(arguments, words, 2) for arguments, words in USAGE] + [(arguments, words, 1) for arguments, words in FAILED],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else None,
+)
+def test_one_sentence_and_the_right_status(arguments, words, status, folder, command, monkeypatch):
+    import re
+
+    monkeypatch.chdir(folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    ended = command(*arguments)
+    assert ended.status == status, ended.out + ended.err
+    assert re.fullmatch(r"maxmargin: [^\n]+\n", ended.err), ended.err
+    assert re.search(words, ended.err) or words in ended.err, ended.err
+    assert "Traceback" not in ended.out + ended.err
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_pipe_that_closes_is_no_traceback(folder):
+    script = f"{sys.executable} -c 'from maxmargin.cli import main; main()' predict model.mm two.svm | head -1"
+    ended = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("name", [command.name or command.callback.__name__ for command in cli.app.registered_commands])
+def test_help_shows_an_example(name, command):
+    ended = command(name, "--help")
+    assert ended.status == 0
+    assert f"Example: maxmargin {name}" in " ".join(ended.out.replace("│", " ").split())

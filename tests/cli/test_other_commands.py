@@ -1,0 +1,82 @@
+"""convert, info, race and the lists."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from maxmargin.data import FORMATS, read
+from maxmargin.kernels import kernels
+from maxmargin.losses import losses
+from maxmargin.models import load
+from maxmargin.solvers import solvers
+
+pytestmark = pytest.mark.compiled
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_data_converted_there_and_back(kind, files, tmp_path, command):
+    if kind in ("parquet", "arrow"):
+        pytest.importorskip("pyarrow")
+    there = tmp_path / f"there.{'svm' if kind == 'svmlight' else kind}"
+    ended = command("convert", files / "sparse.svm", there)
+    assert ended.status == 0, ended.err
+    options = ["--target", "31"] if kind == "npy" else []
+    assert command("convert", there, tmp_path / "back.svm.gz", *options).status == 0
+    before, after = read(files / "sparse.svm", columns=30), read(tmp_path / "back.svm.gz", columns=30)
+    np.testing.assert_array_equal(after.X.toarray(), before.X.toarray())
+    np.testing.assert_array_equal(after.y, before.y)
+
+
+def test_models_converted_there_and_back(files, tmp_path, command):
+    command("train", files / "two.svm", "-o", tmp_path / "model.mm")
+    Z = read(files / "two.t.svm").X
+    for suffix in ("libsvm-model", "liblinear-model"):
+        assert command("convert", tmp_path / "model.mm", tmp_path / f"there.{suffix}").status == 0
+        assert command("convert", tmp_path / f"there.{suffix}", tmp_path / "back.mm").status == 0
+        expected = load(tmp_path / "model.mm").scores(Z)
+        np.testing.assert_allclose(load(tmp_path / "back.mm").scores(Z), expected, rtol=1e-12)
+
+
+def test_info_of_data_and_models(files, tmp_path, command):
+    facts = command("info", files / "sparse.svm", "--json").facts
+    data = read(files / "sparse.svm")
+    assert (facts["rows"], facts["columns"]) == data.X.shape
+    assert facts["non_zeros"].startswith(f"{data.X.nnz} (") and sp.issparse(data.X)
+    assert facts["labels"] == f"0: {(data.y == 0).sum()}, 1: {(data.y == 1).sum()}"
+    assert "from " in command("info", files / "values.csv").out
+    command("train", files / "three.csv", "--kernel", "rbf", "--scale", "standard", "-o", tmp_path / "model.mm")
+    facts = command("info", tmp_path / "model.mm", "--json").facts
+    assert facts["classes"] == "red, rosé, white" and facts["machines"] == "3 (ovo)" and facts["scaling"] == "standard"
+    assert facts["vectors"] == load(tmp_path / "model.mm").vectors.shape[0]
+
+
+def test_a_race(files, tmp_path, command):
+    pytest.importorskip("matplotlib")
+    options = ["--max-time", "2", "--tol", "1e-2", "--csv", tmp_path / "race.csv", "-o", tmp_path / "race.png"]
+    ended = command("race", files / "two.svm", "--solvers", "smo,interior-point", *options)
+    assert ended.status == 0, ended.err
+    assert "smo" in ended.out and "converged" in ended.out
+    with open(tmp_path / "race.csv") as file:
+        looks = list(csv.DictReader(file))
+    assert {look["solver"] for look in looks} == {"smo", "interior-point"}
+    assert min(float(look["relative_gap"]) for look in looks) <= 1e-2
+    assert (tmp_path / "race.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_race_of_all_names_those_that_refuse(files, command):
+    ended = command("race", files / "two.svm", "--max-time", "0.3", "--tol", "1e-1")
+    assert ended.status == 0, ended.err
+    assert "not for this problem: " in ended.out and "coordinate-ascent" in ended.out
+
+
+@pytest.mark.parametrize("name, known", [("solvers", solvers), ("kernels", kernels), ("losses", losses)])
+def test_the_lists_are_complete(name, known, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    ended = command(name)
+    assert ended.status == 0
+    for entry in known():
+        assert entry in ended.out

@@ -1,0 +1,80 @@
+"""train --stream: the same optimum as in memory, and a training on a file larger than the memory it is given."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from maxmargin import Problem, solve
+from maxmargin.data import Data, read
+from maxmargin.models import load
+from maxmargin.models.cache import Cache
+
+pytestmark = pytest.mark.compiled
+
+
+def test_the_cache_gives_back_what_went_in(files, monkeypatch):
+    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    data = read(files / "sparse.svm")
+    parts = [Data(data.X[start : start + 20], data.y[start : start + 20]) for start in range(0, data.n, 20)]
+    cache = Cache()
+    labels = np.concatenate(list(cache.fill(parts)))
+    np.testing.assert_array_equal(labels, data.y)
+    assert len(cache.places) > 3 and cache.n == data.n
+    back = np.vstack([cache.block(place).toarray() for place in cache.places])
+    np.testing.assert_array_equal(back, data.X.toarray())
+    np.testing.assert_array_equal(cache.largest, np.abs(data.X.toarray()).max(axis=0))
+    cache.close()
+
+
+def test_the_same_optimum_as_in_memory(files, tmp_path, command, monkeypatch):
+    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
+    options = ["--bias", "augmented", "--tol", "1e-7", "--json"]
+    ended = command("train", files / "sparse.svm", "--stream", *options, "-o", tmp_path / "model.mm")
+    data = read(files / "sparse.svm")
+    result = solve(Problem(data.X, data.y, bias="augmented"), tol=1e-7)
+    assert ended.facts["machines"][0]["primal"] == pytest.approx(result.certificate.primal, rel=2e-7)
+    model = load(tmp_path / "model.mm")
+    np.testing.assert_allclose(model.w[0], result.w, atol=1e-2)
+    assert command("check", tmp_path / "model.mm", files / "sparse.svm", "--tol", "1e-7").status == 0
+
+
+LIMIT = 1_400_000_000
+
+
+@pytest.mark.slow
+def test_a_file_four_times_larger_than_memory(tmp_path):
+    """ulimit -v 1.4 GB, and 5.6 GB of text."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=500)
+    path = tmp_path / "large.svm"
+    with open(path, "w") as file:
+        lines = []
+        for _ in range(4000):
+            columns = np.sort(rng.choice(500, 120, replace=False))
+            values = rng.normal(size=120)
+            label = 1 if values @ truth[columns] + rng.normal() > 0 else -1
+            lines.append(f"{label} " + " ".join(f"{j + 1}:{v:.6f}" for j, v in zip(columns, values, strict=True)))
+        text = "\n".join(lines) + "\n"
+        while file.tell() < 4 * LIMIT:
+            file.write(text)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+
+    def run(*arguments):
+        code = "from maxmargin.cli import main; main()"
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        ended = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, cwd=tmp_path, timeout=3600)
+        assert ended.returncode == 0, ended.stderr[-2000:]
+        return json.loads(ended.stdout)
+
+    facts = run("train", path, "--stream", "--bias", "augmented", "-C", "1e-4", "--tol", "1e-2", "-o", "m.mm", "--json")
+    assert facts["converged"]
+    assert run("check", "m.mm", path, "--tol", "1e-2", "--json")["holds"]
