@@ -8,7 +8,7 @@ from racing.judge import Task, judge, scale_gamma
 class Objective(BaseObjective):
     name = "kernel SVM"
     requirements = ["numpy", "scipy"]
-    min_benchopt_version = "1.6"
+    min_benchopt_version = "1.10"
     sampling_strategy = "tolerance"
 
     parameters = {"C": [1.0, 10.0, 100.0], "gamma_scale": [1.0, 10.0], "bias": ["free"]}

@@ -9,7 +9,7 @@ from racing.reference import best_dual
 class Objective(BaseObjective):
     name = "linear SVM"
     requirements = ["numpy", "scipy"]
-    min_benchopt_version = "1.6"
+    min_benchopt_version = "1.10"
     sampling_strategy = "tolerance"
 
     parameters = {"C": [0.1, 1.0, 10.0, 100.0], "bias": ["augmented", "none", "free"]}
