@@ -13,6 +13,7 @@ import numpy as np
 from maxmargin.errors import MemoryLimit, bytes_text
 from maxmargin.kernels.base import Kernel, slice_rows, sqnorms
 from maxmargin.parallel import over_blocks
+from maxmargin.rows import scores_of_rows
 
 #: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
 COLUMNS = 4096
@@ -29,6 +30,14 @@ class Gram:
         self.n = X.shape[0]
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.diag = kernel.diag(X) + offset
+        #: Whether X is the matrix itself: then it is the cache, and nothing is copied or computed.
+        self.given = kernel.name == "precomputed" and offset == 0.0
+        if self.given:
+            self.capacity, self.cache, self.fetched, self.whole = self.n, X, self.n, True
+            self.slot = np.arange(self.n)
+            self.owner = np.arange(self.n)
+            self.stamp = np.zeros(self.n, np.int64)
+            return
         self._sqnorms = sqnorms(X)
         self.capacity = int(min(self.n, cache_bytes // (self.n * self.dtype.itemsize)))
         if self.capacity < min(2, self.n):
@@ -90,6 +99,10 @@ class Gram:
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """(K + offset) v in float64, block by block over the non-zeros of v, straight from the data."""
+        if self.given:
+            out = np.empty(self.n)
+            over_blocks(lambda start, stop: scores_of_rows(self.X, v, start, stop, out), self.n, 2048)
+            return out
         support = np.flatnonzero(v)
         weights = v[support]
         out = np.full(self.n, self.offset * float(weights.sum()))
