@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import lzma
 import os
@@ -22,9 +23,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     A name that ends in .gz, .xz or .zst is compressed.
     """
     final = place(path).resolve()
-    part = final.parent / f".maxmargin-{secrets.token_hex(8)}.part"
+    _sweep(final)
+    part = final.parent / f".{final.name}.{secrets.token_hex(8)}.part"
     try:
         with open(part, "wb") as file:
+            _hold(file)
             with _compressed(file, final.suffix) as out:
                 yield out
             file.flush()
@@ -35,6 +38,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise InvalidInput(f"cannot write {os.fspath(path)}: {error.strerror or error}") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _hold(file: IO[bytes]) -> bool:
+    """Lock a file for as long as this process has it open; False where another one has it."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _sweep(final: Path) -> None:
+    """Remove what a process that was killed while it wrote this file has left behind."""
+    for part in final.parent.glob(f".{glob.escape(final.name)}.*.part"):
+        try:
+            with open(part, "rb") as file:
+                abandoned = _hold(file)
+            if abandoned:
+                part.unlink()
+        except OSError:
+            continue
 
 
 def _sync_folder(folder: Path) -> None:

@@ -89,42 +89,54 @@ def in_legs(
     """Train from a standing; `rest` is called with the new one after each leg. Gives the best point and its result."""
     chosen = solver_by_name(solver, problem)
     until = None if max_time is None else perf_counter() + max_time
+    result: Result | None = None
     while True:
-        # 1.
-        leg = Leg(chosen, standing.work)
-        result = solve(
-            problem,
-            leg,
-            tol,
-            max_time=None if until is None else max(1e-9, until - perf_counter()),
-            max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
-            random_state=np.random.default_rng([*seed, standing.leg]),
-            start=None if standing.best is None else standing.best.start(problem),
-            **options,
-        )
-        result = replace(result, solver=chosen, trace=joined(standing, result.trace))
-        # 2. and 3.
-        before = np.inf if standing.best is None else standing.best.relative_gap
-        solved = replace(Solved.of(result), iterations=standing.iterations + result.iterations)
-        gained = solved.relative_gap <= 0.9 * before
-        standing = Standing(
-            leg=standing.leg + 1,
-            work=standing.work if gained else 2.0 * standing.work,
-            idle=0 if solved.relative_gap < before else standing.idle + 1,
-            iterations=solved.iterations,
-            best=solved if standing.best is None or solved.relative_gap < before else standing.best,
-            trace=result.trace,
-        )
-        # 4.
-        going_on = result.status.reason is Reason.FINISHED and leg.exhausted
-        if going_on and standing.idle < PATIENCE:
-            rest(standing)
-            continue
+        try:
+            # 1.
+            leg = Leg(chosen, standing.work)
+            result = solve(
+                problem,
+                leg,
+                tol,
+                max_time=None if until is None else max(1e-9, until - perf_counter()),
+                max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
+                random_state=np.random.default_rng([*seed, standing.leg]),
+                start=None if standing.best is None else standing.best.start(problem),
+                **options,
+            )
+            result = replace(result, solver=chosen, trace=joined(standing, result.trace))
+            # 2. and 3.
+            standing = _further(standing, result)
+            # 4.
+            going_on = result.status.reason is Reason.FINISHED and leg.exhausted
+            if going_on and standing.idle < PATIENCE:
+                rest(standing)
+                continue
+        except KeyboardInterrupt:  # between two legs, or before the solver's first step
+            if standing.best is None or result is None:
+                raise
+            going_on = False
+            result = replace(result, status=Status(Reason.INTERRUPTED, "the best point so far"))
         assert standing.best is not None
         if going_on:
             text = f"relative gap {standing.best.relative_gap:.2g} after {standing.leg} legs, asked for {tol:g}"
             result = replace(result, status=Status(Reason.STALLED, text))
         return replace(standing.best, reason=result.status.reason, status=str(result.status)), result
+
+
+def _further(standing: Standing, result: Result) -> Standing:
+    """The standing after one more leg."""
+    before = np.inf if standing.best is None else standing.best.relative_gap
+    solved = replace(Solved.of(result), iterations=standing.iterations + result.iterations)
+    better = standing.best is None or solved.relative_gap < before
+    return Standing(
+        work=standing.work if solved.relative_gap <= 0.9 * before else 2.0 * standing.work,
+        leg=standing.leg + 1,
+        idle=0 if better else standing.idle + 1,
+        iterations=solved.iterations,
+        best=solved if better else standing.best,
+        trace=result.trace,
+    )
 
 
 def joined(standing: Standing, trace: Trace) -> Trace:
