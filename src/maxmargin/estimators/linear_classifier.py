@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.estimators.base import check_option
-from maxmargin.estimators.callbacks import with_callbacks
+from maxmargin.certificate import KINDS
+from maxmargin.errors import InvalidInput
+from maxmargin.estimators.base import Data, check_option, like
+from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
+from maxmargin.estimators.crammer_singer import solve_crammer_singer
 from maxmargin.estimators.layout import rest_from_pairs, votes_of_pairs
 from maxmargin.estimators.linear_machine import LinearMachine
-from maxmargin.estimators.training import Task
+from maxmargin.estimators.training import Budget, Task
+from maxmargin.parallel import one_blas_thread
 
 
 class LinearSVC(LinearMachine, Classifier):
@@ -33,7 +37,7 @@ class LinearSVC(LinearMachine, Classifier):
         verbose: int = 0,
         random_state: Any = None,
         max_iter: int = -1,
-        bias: str = "free",
+        bias: str | None = None,
         solver: Any = "auto",
         max_time: float | None = None,
         warm_start: bool = False,
@@ -54,6 +58,9 @@ class LinearSVC(LinearMachine, Classifier):
         self.solver = solver
         self.max_time = max_time
         self.warm_start = warm_start
+
+    _last_alpha: np.ndarray
+    _last_C: float
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -76,6 +83,9 @@ class LinearSVC(LinearMachine, Classifier):
         check_option("multi_class", self.multi_class, ("ovr", "ovo", "crammer_singer"))
         budget = self._budget()
         data = self._labelled(X, y, sample_weight)
+        if self.multi_class == "crammer_singer":
+            self._fit_together(data, budget, (X, y, sample_weight))
+            return self
         splits = self._splits(data, "one" if self.multi_class == "ovo" else "rest")
         starts = self._warm([name for name, _, _ in splits], data.used, self.C)
         tasks = [
@@ -89,6 +99,55 @@ class LinearSVC(LinearMachine, Classifier):
         ]
         self._train(tasks, budget, data, self.C, (X, y, sample_weight))
         return self
+
+    def _bias(self) -> Any:
+        if self.multi_class != "crammer_singer":
+            return super()._bias()
+        if self.bias == "free":
+            raise InvalidInput("bias='free' is not possible with multi_class='crammer_singer'; use bias='augmented'")
+        return (self.bias or "augmented") if self.fit_intercept else "none"
+
+    def _fit_together(self, data: Data, budget: Budget, given: tuple[Any, Any, Any]) -> None:
+        """All classes in one problem."""
+        if self.solver != "auto":
+            raise InvalidInput(
+                f"solver={self.solver!r} is for binary problems; multi_class='crammer_singer' has a method of its own"
+            )
+        monitor = Monitor(self, 0, *given)
+        constant = float(self.intercept_scaling) if self._bias() == "augmented" else 0.0
+        start = None
+        if (
+            self.warm_start
+            and hasattr(self, "_last_alpha")
+            and self._last_alpha.shape == (len(data.codes), data.classes)
+        ):
+            start = self._last_alpha * min(1.0, self.C / self._last_C)
+        with one_blas_thread():
+            solved = solve_crammer_singer(data.X, data.codes, self.C * data.weights, constant, budget, start)
+        support = np.flatnonzero(solved.alpha.any(axis=1))
+        support = support[np.argsort(data.codes[support], kind="stable")]
+        coef, intercept = solved.W, solved.b
+        if data.classes == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        kinds = np.array(KINDS)[solved.certificate.kinds.codes[support]]
+        attributes = {
+            "coef_": coef,
+            "intercept_": intercept,
+            "support_": data.used[support].astype(np.int32),
+            "support_vectors_": data.X[support],
+            "dual_coef_": like(data.X, solved.alpha[support].T),
+            "n_support_": np.bincount(data.codes[support], minlength=data.classes).astype(np.int32),
+            "support_kinds_": kinds[None, :],
+            "n_iter_": solved.epochs,
+            "certificate_": solved.certificate,
+            "trace_": solved.trace,
+            "status_": solved.status,
+        }
+        self.__dict__.update(attributes)
+        if self.warm_start:
+            self._last_alpha, self._last_C = solved.alpha, self.C
+        monitor.finish(attributes)
+        self._warn()
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far rows are on which side: one value a row for two classes, else one column a class."""

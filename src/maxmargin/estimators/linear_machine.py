@@ -33,7 +33,7 @@ class LinearMachine(Machine):
         """Refuse parameters that mean nothing together."""
         check_option("loss", self.loss, losses)
         check_option("dual", self.dual, ("auto", True, False))
-        check_option("bias", self.bias, ("free", "augmented", "none"))
+        check_option("bias", self.bias, (None, "free", "augmented", "none"))
         penalty = getattr(self, "penalty", "l2")
         check_option("penalty", penalty, ("l2", "l1"))
         # What scikit-learn refuses is refused in its words; every fit of ours has a dual, so `dual` chooses nothing.
@@ -54,7 +54,8 @@ class LinearMachine(Machine):
             )
 
     def _bias(self) -> Any:
-        return self.bias if self.fit_intercept else "none"
+        """How the hyperplane may leave the origin; None is free."""
+        return (self.bias or "free") if self.fit_intercept else "none"
 
     def _problem(self, data: Data, rows: np.ndarray, target: np.ndarray, loss: str | Loss) -> Problem:
         augmented = self._bias() == "augmented"

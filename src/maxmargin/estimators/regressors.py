@@ -142,7 +142,7 @@ class LinearSVR(LinearMachine, Regressor):
         verbose: int = 0,
         random_state: Any = None,
         max_iter: int = -1,
-        bias: str = "free",
+        bias: str | None = None,
         solver: Any = "auto",
         max_time: float | None = None,
         warm_start: bool = False,
