@@ -28,8 +28,8 @@ slow: $(VENV)/.installed-test ## run only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 bench: $(VENV)/.installed-bench ## race the solvers against their peers, briefly (real data: set MAXMARGIN_DATA)
-	$(BIN)/python benchmarks/race.py --problems linear --data tall,text,a9a,ijcnn1 --C 1,100 $(SHORT) --out short-linear
-	$(BIN)/python benchmarks/race.py --problems kernel --data rings,text:2000,a9a:3000 --C 1,100 --gamma 1 $(SHORT) --out short-kernel
+	$(BIN)/python benchmarks/race.py --problems linear --data tall:10000,text,a9a,ijcnn1 --C 1,100 $(SHORT) --out short-linear
+	$(BIN)/python benchmarks/race.py --problems kernel --data rings:2000,text:2000,a9a:3000 --C 1,100 --gamma 1 $(SHORT) --out short-kernel
 
 SHORT := --cap 5 --reference-cap 10
 

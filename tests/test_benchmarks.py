@@ -176,7 +176,10 @@ def test_the_quickest_setting_that_reaches_a_gap_counts_else_the_nearest():
     rows = [row("p", 1, 0, 1.0, 0.5), row("p", 0.1, 0, 3.0, 0.009), row("p", 0.01, 0, 2.0, 0.001)]
     assert schedule.counting_row(rows, 0.01).setting == 0.01
     assert schedule.counting_row(rows, 1e-6).setting == 0.01
-    assert schedule.counting_row([row("p", 1, 0, 60.0, np.inf, failure="cap")], 0.01) is None
+    killed, failed = row("p", 1, 0, 60.0, np.inf, failure=worker.CAP), row("p", 1, 0, 60.0, np.inf, failure="oops")
+    assert schedule.counting_row([killed], 0.01) is killed
+    assert schedule.counting_row([*rows, killed], 1e-6).setting == 0.01
+    assert schedule.counting_row([failed], 0.01) is None
 
 
 def test_ratios_and_exponents_of_a_race_made_up_by_hand():

@@ -22,7 +22,7 @@ from racing.data import load
 from racing.judge import Task, Values, judge, scale_gamma
 from racing.limit import limit_seconds
 from racing.reference import reference
-from racing.worker import Failure, Fit, Racer, Worker
+from racing.worker import CAP, Failure, Fit, Racer, Worker
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Row:
     #: Of the solver's own pair if it returned a dual point (then it is certified), else to the best dual value known.
     relative_gap: float
     certified: bool
-    #: "" or why there is no result: "cap" where the fit was killed.
+    #: "" or why there is no result: CAP where the fit was killed.
     failure: str
 
 
@@ -159,7 +159,7 @@ class _Heat:
     def _counting(self, racer: Racer) -> list[float]:
         rows = [row for row in self.record.of(self.instance, racer.name) if row.repeat == 0]
         chosen = [counting_row(rows, gap) for gap in self.rules.gaps]
-        return list(dict.fromkeys(row.setting for row in chosen if row is not None))
+        return list(dict.fromkeys(row.setting for row in chosen if row is not None and not row.failure))
 
     def _fit(self, racer: Racer, setting: float, repeat: int) -> Row:
         outcome = self.workers[racer].run(setting, self.rules.cap)
@@ -224,12 +224,15 @@ def within(relative_gap: float, gap: float) -> bool:
 
 
 def counting_row(rows: Sequence[Row], gap: float) -> Row | None:
-    """The row that stands for a solver at a gap: the quickest that reached it, else the nearest to it; None: no fit."""
-    fits = [row for row in rows if not row.failure]
-    arrived = [row for row in fits if within(row.relative_gap, gap)]
+    """The row that stands for a solver at a gap: the quickest that reached it, else the nearest to it.
+
+    A fit that was killed stands with the time that it had, and an infinite gap; None: there is nothing else either.
+    """
+    rows = [row for row in rows if row.failure in ("", CAP)]
+    arrived = [row for row in rows if within(row.relative_gap, gap)]
     if arrived:
         return min(arrived, key=lambda row: row.seconds)
-    return min(fits, key=lambda row: row.relative_gap, default=None)
+    return min(rows, key=lambda row: row.relative_gap, default=None)
 
 
 def _say(text: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from racing.schedule import Instance, Record, Rules, counting_row, instance_of, within
-from racing.worker import Racer
+from racing.worker import CAP, Racer
 
 GROUPS = {"C ≤ 1": lambda C: C <= 1, "C ≥ 10": lambda C: C >= 10, "all C": lambda C: True}
 
@@ -36,7 +36,7 @@ def standings(record: Record, racers: Sequence[Racer], rules: Rules) -> list[Sta
                 row = counting_row([row for row in rows if row.repeat == 0], gap)
                 if row is None:
                     continue
-                fits = [other for other in rows if other.setting == row.setting and not other.failure]
+                fits = [other for other in rows if other.setting == row.setting and other.failure == row.failure]
                 seconds = float(np.median([other.seconds for other in fits]))
                 middle = float(np.median([other.relative_gap for other in fits]))
                 found.append(Standing(instance, row.n, racer.name, gap, seconds, middle, within(middle, gap)))
@@ -56,7 +56,10 @@ def times(found: Sequence[Standing], racers: Sequence[Racer], rules: Rules) -> s
         at = {(standing.instance, standing.solver): standing for standing in found if standing.gap == gap}
         rows = [[str(instance), *(_cell(at.get((instance, name))) for name in names)] for instance in instances]
         parts.append(f"## Seconds to {gap:g}\n\n" + _markdown(["problem", *names], rows))
-    note = "An asterisk: the gap was not reached; the time of the fit that came nearest, and the gap that it got."
+    note = (
+        "An asterisk: the gap was not reached; the time of the fit that came nearest, and the gap that it got. >: even"
+        " the loosest setting was not done when its time was up."
+    )
     return "\n\n".join([*parts, note])
 
 
@@ -129,7 +132,7 @@ def remarks(record: Record, rules: Rules) -> str:
     lines += [f"- {why} ({', '.join(where)})." for why, where in reasons.items()]
     failures = {
         f"- {instance_of(row)}: {row.solver} at {row.setting:g}: "
-        + (f"killed after {row.seconds:g} s" if row.failure == "cap" else row.failure)
+        + (f"killed after {row.seconds:g} s" if row.failure == CAP else row.failure)
         for row in record.rows
         if row.failure
     }
@@ -145,6 +148,8 @@ def _names(found: Sequence[Standing], racers: Sequence[Racer]) -> list[str]:
 def _cell(standing: Standing | None) -> str:
     if standing is None:
         return "–"
+    if np.isinf(standing.relative_gap):
+        return f"> {standing.seconds:g}"
     return f"{standing.seconds:.3g}" + ("" if standing.reached else f"* ({standing.relative_gap:.0e})")
 
 

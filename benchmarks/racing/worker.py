@@ -33,6 +33,8 @@ from racing.judge import Task
 FOLDER = Path(__file__).resolve().parents[1]
 #: Seconds that preparing and warming up may take: libraries are imported and loops compiled in it.
 PATIENCE = 600.0
+#: The failure of a fit that was killed when its time was up.
+CAP = "cap"
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no fit: "cap" (killed when its time was up), a refusal, or what went wrong."""
+    """Why there is no fit: CAP, a refusal, or what went wrong."""
 
     reason: str
 
@@ -137,7 +139,7 @@ class Worker:
             if self.connection.poll(seconds):
                 return self.connection.recv()
             self.stop()
-            return Failure("cap")
+            return Failure(CAP)
         except (EOFError, ConnectionError):
             self.process.join()
             code = self.process.exitcode
