@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 
@@ -16,16 +18,18 @@ class Growing:
         self.used = 0
         self._array: np.ndarray = np.empty(0, dtype)
 
-    def append(self, block: np.ndarray, share: float) -> None:
-        """Add a block; `share` of the whole is there with it (0 where nobody knows)."""
-        needed = self.used + len(block)
+    def extend(self, blocks: Iterable[np.ndarray], share: float) -> None:
+        """Add blocks; `share` of the whole is there with them (0 where nobody knows)."""
+        blocks = list(blocks)
+        needed = self.used + sum(len(block) for block in blocks)
         if needed > len(self._array):
-            expected = needed / share if share > 0.01 else 2.0 * needed
-            larger = np.empty(max(needed, int(1.03 * min(expected, 100.0 * needed))), self._array.dtype)
+            expected = 1.05 * needed / share if share > 0.001 else 2.0 * needed
+            larger = np.empty(max(needed, int(expected)), self._array.dtype)
             larger[: self.used] = self._array[: self.used]
             self._array = larger
-        self._array[self.used : needed] = block
-        self.used = needed
+        for block in blocks:
+            self._array[self.used : self.used + len(block)] = block
+            self.used += len(block)
 
     def done(self) -> np.ndarray:
         """The whole array; nothing can be appended after that."""

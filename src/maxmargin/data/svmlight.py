@@ -67,13 +67,15 @@ def read(
     least, most = 2**31, -1
     with Source(path, progress) as source:
         for blocks, share in _parsed(source):
-            for block in blocks:
-                labels = labels or Growing(object if block.labels.dtype.kind == "O" else np.float64)
-                labels.append(block.labels, share)
-                lengths.append(np.diff(block.indptr), share)
-                indices.append(block.indices, share)
-                data.append(block.data, share)
-                least, most = min(least, block.least), max(most, block.most)
+            if not blocks:
+                continue
+            labels = labels or Growing(object if blocks[0].labels.dtype.kind == "O" else np.float64)
+            labels.extend((block.labels for block in blocks), share)
+            lengths.extend((np.diff(block.indptr) for block in blocks), share)
+            indices.extend((block.indices for block in blocks), share)
+            data.extend((block.data for block in blocks), share)
+            least = min(least, *(block.least for block in blocks))
+            most = max(most, *(block.most for block in blocks))
         if labels is None:
             raise InvalidInput(f"{source.name} has no rows")
     zero_based = _base(source.name, zero_based, least)

@@ -60,9 +60,8 @@ def read(
         found: Columns | None = None
         for layout, parts, share in _parsed(source, target, features, needed):
             found = layout.columns
-            for X, y in parts:
-                values.append(X.ravel(), share)
-                labels.append(y, share)
+            values.extend((X.ravel() for X, _ in parts), share)
+            labels.extend((y for _, y in parts), share)
         if found is None or not values.used:
             raise InvalidInput(f"{source.name} has no rows")
     table = values.done().reshape(-1, len(found.features))
