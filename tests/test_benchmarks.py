@@ -195,3 +195,17 @@ def test_ratios_and_exponents_of_a_race_made_up_by_hand():
     assert "| C ≤ 1 | 0.001 | 8.00 (least 8.00, 2) | 8.00 (least 8.00, 2) | ≥ 4.00 (least 4.00, 2) |" in text
     assert "| 0.50 (2 sizes) | 0.50 (2 sizes) | – |" in tables.growth(found, [ours, *peers], rules)
     assert "4* (5e-01)" in tables.times(found, [ours, *peers], rules)
+
+
+@pytest.mark.parametrize("bias", ["none", "augmented", "free"])
+def test_the_reference_is_tight_and_kept(bias, monkeypatch, tmp_path):
+    from racing import reference
+
+    monkeypatch.setattr(reference, "cache_folder", lambda: tmp_path)
+    task = judge.Task(*data.tall(300), 1.0, bias)
+    found = reference.reference(task, seconds=20)
+    assert found["relative_gap"] <= 2 * reference.TIGHT
+    best = solve(Problem(task.X, task.y, bias=bias, C=1.0), tol=1e-9).certificate
+    assert found["dual"] <= best.primal and found["dual"] == pytest.approx(best.dual, rel=1e-7)
+    monkeypatch.setattr(reference, "_tight_runs", None)  # not to be run again
+    assert reference.best_dual(task) == found["dual"]
