@@ -28,15 +28,26 @@ def over_blocks(function: Callable[[int, int], object], n: int, size: int) -> No
     """Call function(start, stop) for every block, side by side; each call must write to its own place."""
     pieces = blocks(n, size)
     workers = min(threads(), len(pieces))
-    if workers <= 1:
+    if workers <= 1 or getattr(_here, "inside", False):  # a thread of ours that waited for the others would block them
         for start, stop in pieces:
             function(start, stop)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda piece: function(*piece), pieces))
+    list(_pool(workers).map(lambda piece: function(*piece), pieces))
+
+
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """Threads that stay: starting them anew would cost more than many a pass over small data."""
+    with _lock:
+        if workers not in _pools:
+            _pools[workers] = ThreadPoolExecutor(workers, "maxmargin", lambda: setattr(_here, "inside", True))
+        return _pools[workers]
 
 
 _lock = threading.Lock()
+_pools: dict[int, ThreadPoolExecutor] = {}
+_here = threading.local()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _pools.clear())  # a forked process has none of its parent's threads
 _inside = 0
 _limits: list = []
 

@@ -36,8 +36,13 @@ class DualForm:
 
     def of(self, samples: np.ndarray) -> DualForm:
         """The arrays of some samples; what their Σβ must be is for the caller to know."""
-        arrays = (self.target, self.ridge, self.tube, self.lower, self.upper)
-        return DualForm(*(array[samples] for array in arrays), None)
+        target, ridge, tube, lower, upper = (array[samples] for array in self.arrays)
+        return DualForm(target, ridge, tube, lower, upper, None)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Target, ridge, tube, lower, upper: as compiled loops take them."""
+        return self.target, self.ridge, self.tube, self.lower, self.upper
 
     def value(self, beta: np.ndarray) -> float:
         """Everything in the dual but −½βᵀKβ."""

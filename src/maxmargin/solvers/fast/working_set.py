@@ -1,5 +1,4 @@
-"""Working sets: the kernel machine's solver. Only the active samples' corner of K is kept, and rows of K are
-evaluated about once for every support vector.
+"""Working sets: the solver for kernels, which evaluates about one row of K for every support vector.
 
 Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))β   s.t.  lower ≤ β ≤ upper  (and Σβ = total)
 
@@ -242,7 +241,7 @@ def _violation(rise: np.ndarray, fall: np.ndarray, pairs: bool) -> float:
 def _pick(
     rise: np.ndarray, fall: np.ndarray, size: int, last: np.ndarray, turns: np.ndarray, pairs: bool
 ) -> np.ndarray:
-    """A working set: half of it free members of the last one (those with the fewest turns), half the worst violators."""
+    """A working set: half of it free members of the last one (those with the fewest turns), half worst violators."""
     m = len(rise)
     if m <= size:
         return np.arange(m)

@@ -1,0 +1,227 @@
+"""Newton's method on the augmented Lagrangian: the second phase of `coordinate_newton.py`.
+
+With the multipliers β and a weight σ the primal becomes smooth, a proximal step on the dual seen from the other side:
+
+    φ(w, b) = ½‖w‖² + total·b + Σ_i max_u [ r_i u − tube_i|u| − ½ ridge_i u² − (u − β_i)²/2σ ],   r = target − Xw − b
+
+over lower ≤ u ≤ upper. Its maximisers u_i(w) are feasible duals, ∇φ = w − Σ u_i x_i, and its second derivative is
+I + Σ_J x_i x_iᵀ/(ridge_i + 1/σ) over the samples J whose u_i is strictly inside its bounds: few, near the optimum.
+
+    1. Newton's direction: d + 1 equations, which are factored, so that d must not be large.
+    2. An exact search along it. It needs Xp once; each trial step is one pass over n-vectors, not over the data.
+    3. When ∇φ is small beside what u has moved, β ← u and σ grows: the next problem is nearer to the true one.
+
+Cost: two passes over the data a step (Xp, and Σ u_i x_i), and |J| rows for the matrix. The loss is piecewise quadratic,
+so that the last steps are exact.
+
+Rockafellar, Math. of Operations Research 1, 1976 (augmented Lagrangian as proximal point); Li, Sun & Toh, SIAM J.
+Optimization 28, 2018 (semismooth Newton inside it); Yan & Li, Asia-Pacific J. of Operational Research 37, 2020 (for
+support vector machines).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+
+from maxmargin.compiled import compiled
+from maxmargin.losses import DualForm
+from maxmargin.parallel import blocks, over_blocks
+from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
+from maxmargin.space import LinearSpace
+
+#: Samples in a block of the n-vectors, and of the rows in the matrix; parts whose sums are added in order.
+SAMPLES, ROWS, PARTS = 2**15, 1024, 4
+#: Rows with less than this share of non-zeros go into the matrix entry by entry, others through BLAS.
+SPARSE = 0.15
+#: Trial steps in one search.
+TRIALS = 12
+
+
+class AugmentedLagrangian:
+    """The two sides: w (with the constant's weight behind it) and b; β, u and Σ u_i x_i."""
+
+    def __init__(self, space: LinearSpace, form: DualForm, beta: np.ndarray, w: np.ndarray, b: float, sigma: float):
+        self.space, self.form, self.sigma = space, form, sigma
+        self.free_bias = form.total is not None
+        self.total = form.total or 0.0
+        self.beta, self.w, self.b = beta, w.copy(), b
+        self.z = space.scores(w) + b
+        self.u = beta.copy()
+        #: Multiply-adds, in passes over the data.
+        self.passes = 1.0
+        self._refresh()
+
+    def step(self) -> None:
+        """One Newton step (1. and 2.)."""
+        gradient = self._gradient()
+        p = -self._solve(gradient)  # 1.
+        dw, db = (p[:-1], float(p[-1])) if self.free_bias else (p, 0.0)
+        along = self.space.scores(dw) + db
+        first = float(gradient @ p)
+        step = self._search(along, first, float(self.w @ dw) + self.total * db, float(dw @ dw))
+        self.w += step * dw
+        self.b += step * db
+        self.z += step * along
+        self.passes += 1.0
+        self._refresh()
+
+    def settled(self) -> bool:
+        """Whether ∇φ is small enough beside the move of u to go on to the next problem (3.)."""
+        gradient = self._gradient()
+        moved = self.u - self.beta
+        return float(gradient @ gradient) <= 0.25 * float(moved @ moved) / self.sigma
+
+    def multiply(self, factor: float) -> None:
+        """β ← u, and σ grows (3.)."""
+        self.beta = self.u.copy()
+        self.sigma *= factor
+        self._refresh()
+
+    def relative_gap(self) -> float:
+        """P(w, b) against D(u), which differ by what each sample misses and by what w and Σ u_i x_i do."""
+        missed = self._sum(lambda start, stop: shortfalls(start, stop, self.z, self.u, *self.form.arrays))
+        off = self._gradient()
+        dual = self.form.value(self.u) - 0.5 * float(self.combined @ self.combined)
+        apart = 0.5 * float((self.w - self.combined) @ (self.w - self.combined))
+        gap = max(0.0, missed + apart + (float(off[-1]) * self.b if self.free_bias else 0.0))
+        return gap / max(abs(dual + gap), abs(dual), np.finfo(np.float64).tiny)
+
+    def _sum(self, function: Callable[[int, int], float]) -> float:
+        """A sum over the samples, in parts that do not depend on the number of threads."""
+        sums = np.empty(len(blocks(self.space.n, SAMPLES)))
+
+        def fill(start: int, stop: int) -> None:
+            sums[start // SAMPLES] = function(start, stop)
+
+        over_blocks(fill, self.space.n, SAMPLES)
+        return float(sums.sum())
+
+    def _refresh(self) -> None:
+        """U and Σ u_i x_i at the present w."""
+        over_blocks(self._respond, self.space.n, SAMPLES)
+        self.combined = self.space.combine(self.u)
+        self.passes += 1.0
+
+    def _respond(self, start: int, stop: int) -> None:
+        form = self.form
+        respond(start, stop, self.z, self.beta, 1.0 / self.sigma, *form.arrays, self.u)
+
+    def _gradient(self) -> np.ndarray:
+        gradient = self.w - self.combined
+        return np.append(gradient, self.total - float(self.u.sum())) if self.free_bias else gradient
+
+    def _search(self, along: np.ndarray, first: float, linear: float, square: float) -> float:
+        """The root of φ'(α) along the direction (2.); φ is convex, so that φ' rises."""
+        inertia = 1.0 / self.sigma
+
+        def slope(alpha: float) -> float:
+            pulled = self._sum(
+                lambda start, stop: slope_along(
+                    start, stop, self.z, along, alpha, self.beta, inertia, *self.form.arrays
+                )
+            )
+            return linear + alpha * square - pulled
+
+        low, high, at_low, at_high = 0.0, 1.0, first, slope(1.0)
+        if at_high <= 0.0 or abs(at_high) <= 0.1 * abs(first):
+            return 1.0
+        best = 1.0
+        for _ in range(TRIALS):
+            best = low + (high - low) * min(max(at_low / (at_low - at_high), 0.1), 0.9)
+            value = slope(best)
+            if abs(value) <= 0.1 * abs(first):
+                break
+            if value < 0.0:
+                low, at_low = best, value
+            else:
+                high, at_high = best, value
+        return best
+
+    # 1.
+
+    def _solve(self, gradient: np.ndarray) -> np.ndarray:
+        form = self.form
+        inside = np.flatnonzero((self.u > form.lower) & (self.u < form.upper) & ((self.u != 0.0) | (form.tube == 0.0)))
+        matrix = self._matrix(inside, 1.0 / (form.ridge[inside] + 1.0 / self.sigma))
+        factor = cho_factor(matrix, lower=True, check_finite=False, overwrite_a=True)
+        return cho_solve(factor, gradient, check_finite=False)
+
+    def _matrix(self, inside: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has no 1 of its own, but a crumb of it."""
+        space = self.space
+        d, constant = space.d, 1.0 if self.free_bias else space.constant
+        size = max(ROWS, -(-len(inside) // PARTS))
+        parts = np.zeros((len(blocks(max(1, len(inside)), size)), d + 1, d + 1))
+        by_entries = sp.issparse(space.X) and space.work < SPARSE * space.n * d
+
+        def add(start: int, stop: int) -> None:
+            part = parts[start // size]
+            if by_entries:
+                add_products(space.rows, inside[start:stop], weights[start:stop], constant, part)
+                return
+            for first, last in blocks(stop - start, ROWS):
+                some = slice(start + first, start + last)
+                rows = space.X[inside[some]]
+                rows = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64, copy=False)
+                rows = np.column_stack([rows, np.full(len(rows), constant)])
+                part += (rows * weights[some, None]).T @ rows
+
+        over_blocks(add, len(inside), size)
+        share = len(inside) / space.n
+        self.passes += share * (space.work / space.n if by_entries else d / 20.0)
+        products = parts.sum(axis=0)
+        products = np.tril(products) + np.tril(products, -1).T if by_entries else products
+        # The constant's place is the last one: of a free bias after w, of an augmented one at the end of w.
+        places = np.r_[np.arange(d), space.size + self.free_bias - 1]
+        matrix = np.eye(space.size + self.free_bias)
+        if self.free_bias:
+            matrix[-1, -1] = 1e-12 * float(weights.sum()) or 1.0
+        matrix[np.ix_(places, places)] += products
+        return matrix
+
+
+@compiled
+def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u):
+    """u_i(w): the dual that answers the score z_i, with 1/σ as inertia."""
+    for i in range(start, stop):
+        slope = target[i] - z[i] - ridge[i] * beta[i]
+        u[i] = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
+
+
+@compiled
+def slope_along(start, stop, z, along, alpha, beta, inertia, target, ridge, tube, lower, upper):
+    """Σ u_i(w + αp) (Xp)_i."""
+    total = 0.0
+    for i in range(start, stop):
+        slope = target[i] - z[i] - alpha * along[i] - ridge[i] * beta[i]
+        total += along[i] * maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
+    return total
+
+
+@compiled
+def shortfalls(start, stop, z, u, target, ridge, tube, lower, upper):
+    """The part of the gap that belongs to the samples."""
+    total = 0.0
+    for i in range(start, stop):
+        total += shortfall(target[i] - z[i], ridge[i], tube[i], u[i], lower[i], upper[i])[0]
+    return total
+
+
+@compiled
+def add_products(X, inside, weights, constant, out):
+    """The lower half of Σ weights_i x_i x_iᵀ over sparse rows, the constant behind each."""
+    last = out.shape[0] - 1
+    for a in range(len(inside)):
+        start, stop = X.indptr[inside[a]], X.indptr[inside[a] + 1]
+        for p in range(start, stop):
+            value = weights[a] * X.data[p]
+            j = X.indices[p]
+            for q in range(start, stop):
+                if X.indices[q] <= j:
+                    out[j, X.indices[q]] += value * X.data[q]
+            out[last, j] += value * constant
+        out[last, last] += weights[a] * constant * constant
