@@ -13,6 +13,7 @@ Pleiss, Sun & Weinberger, "On calibration of modern neural networks", ICML 2017 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel, Precomputed
 
 FOLDS = 5
@@ -33,12 +33,9 @@ def cross_fitted(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weight
     The kernel is that of all rows, with its numbers; the weights include those of the classes. All folds together may
     take half of `max_time`.
     """
-    least = int(np.bincount(codes).min())
-    if least < 2:
-        raise InvalidInput("probability=True needs at least two rows of each class: one to train on, one to look at")
     out = np.empty((len(codes), int(codes.max()) + 1))
     pairwise = isinstance(kernel, Precomputed)
-    folds = min(FOLDS, least)
+    folds = min(FOLDS, int(np.bincount(codes).min()))
     model = clone(machine).set_params(
         kernel="precomputed" if pairwise else kernel,
         probability=False,
@@ -53,6 +50,18 @@ def cross_fitted(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weight
         fitted = model.fit(X[np.ix_(train, train)] if pairwise else X[train], codes[train], weights[train])
         out[test] = by_class(fitted.decision_function(X[np.ix_(test, train)] if pairwise else X[test]))
     return out
+
+
+def calibrated(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weights: np.ndarray) -> float:
+    """The temperature of a machine, from rows that were left out."""
+    if np.bincount(codes).min() < 2:
+        warnings.warn(
+            "a class has a single row, so that none is left to calibrate on: the probabilities are uncalibrated",
+            UserWarning,
+            stacklevel=4,
+        )
+        return 1.0
+    return temperature(cross_fitted(machine, kernel, X, codes, weights), codes, weights)
 
 
 def by_class(decision: np.ndarray) -> np.ndarray:

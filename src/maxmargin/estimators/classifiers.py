@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Data, check_option
-from maxmargin.estimators.calibration import cross_fitted, probabilities, temperature
+from maxmargin.estimators.calibration import calibrated, probabilities
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
@@ -71,8 +71,7 @@ class KernelClassifier(KernelMachine, Classifier):
         ]
         self.temperature_ = None
         if self.probability:
-            decision = cross_fitted(self, self.kernel_, data.X, data.codes, data.weights)
-            self.temperature_ = temperature(decision, data.codes, data.weights)
+            self.temperature_ = calibrated(self, self.kernel_, data.X, data.codes, data.weights)
         self._train(tasks, budget, data, C, (X, y, sample_weight))
         return self
 

@@ -79,7 +79,7 @@ class KernelMachine(Machine):
         check_is_fitted(self)
         if not self._of_objects:
             return super()._check_new(X)
-        return np.asarray(self.kernel(X, self.support_vectors_), dtype=np.float64)
+        return np.asarray(self.kernel(X, self._objects), dtype=np.float64)[:, self.support_]
 
     def _rows_of(self, X: Any, used: np.ndarray) -> Any:
         if not (self._precomputed or self._of_objects):
@@ -139,6 +139,7 @@ class KernelMachine(Machine):
             "intercept_": np.array([one.b for one in solutions]),
             "shape_fit_": (data.given, data.X.shape[1]) if not self._precomputed else (data.given, data.given),
             "fit_status_": int(any(one.status.reason is not Reason.CONVERGED for one in solutions)),
+            "_objects": data.objects,
             "_w": np.stack(w) if w else None,
         }
 

@@ -12,7 +12,7 @@ dual variables are. Where m(τ) = S its certificate is, up to the constant Sτ (
     1. Solve at τ, starting from the last point; it goes to the side of too little or of too much mass.
     2. The mixture of both sides whose mass is S is feasible for the ν-problem, and optimal once they share a piece.
     3. Certify it, recomputed from the data, at the τ that is best for its scores; stop when the gap is within tol.
-    4. Go on at the τ between theirs (the secant), or halve or double it while there is one side only.
+    4. Go on at the τ between theirs (the secant), or far to where a side is missing.
 
 Schölkopf, Smola, Williamson & Bartlett, "New support vector algorithms", Neural Computation 12, 2000; Chang & Lin,
 "Training ν-support vector classifiers", Neural Computation 13, 2001 (the equivalence with C-SVC).
@@ -44,7 +44,7 @@ STEPS = 60
 #: The problems on the way are solved to this share of the gap asked for.
 INNER = 0.1
 #: A margin this much smaller than the first guess is none.
-VANISHED = 1e-9
+VANISHED = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class Search(ABC):
         least, most = sorted((self.low.tau, self.high.tau))
         if least < guess < most and not 0.8 < guess / tau < 1.25:
             return guess
-        return 2.0 * tau if np.isinf(most) else 0.5 * tau
+        return 4.0 * tau if np.isinf(most) else 0.25 * tau
 
 
 class Margin(Search):

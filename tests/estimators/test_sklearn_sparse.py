@@ -1,0 +1,9 @@
+"""scikit-learn's test_sparse.py, run against our classes."""
+
+import pytest
+
+from tests.estimators.sklearn_suite import load
+
+pytestmark = [pytest.mark.slow, pytest.mark.compiled, pytest.mark.filterwarnings("ignore")]
+
+globals().update(load("test_sparse"))
