@@ -60,7 +60,8 @@ def main() -> None:
 
 def data_sets(names: list[str], growth: str | None) -> list[str]:
     """The data sets that are there, each in several sizes where growth is measured."""
-    wanted = [f"{name}:{int(rows)}" for name in names for rows in numbers(growth)] if growth else names
+    bases = [name.partition(":")[0] for name in names]
+    wanted = [f"{base}:{int(rows)}" for base in bases for rows in numbers(growth)] if growth else names
     there = []
     for name in wanted:
         reason = missing(name)

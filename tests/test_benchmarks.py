@@ -106,6 +106,8 @@ def test_missing_data_is_told_with_the_variable_to_set(monkeypatch, tmp_path):
         data.load("covtype_bin")
     with pytest.raises(data.MissingData, match="there is no data set 'nonsense'"):
         data.load("nonsense")
+    with pytest.raises(data.MissingData, match="asks for 'many' rows of tall"):
+        data.load("tall:many")
 
 
 def test_a_real_set_is_read_scaled_and_drawn_from(monkeypatch, tmp_path):

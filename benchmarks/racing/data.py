@@ -88,7 +88,9 @@ def cache_folder() -> Path:
 
 def missing(name: str) -> str | None:
     """Why a data set cannot be had, in one sentence; None if it can."""
-    base = name.partition(":")[0]
+    base, colon, rows = name.partition(":")
+    if colon and not (rows.isdecimal() and int(rows) > 0):
+        return f"{name!r} asks for {rows!r} rows of {base}; it must be a whole number"
     if base in GENERATED:
         return None
     if base not in RECIPES:
@@ -104,12 +106,12 @@ def missing(name: str) -> str | None:
 
 
 def _make(name: str) -> tuple[Any, np.ndarray]:
-    base, _, rows = name.partition(":")
-    if base in GENERATED:
-        return GENERATED[base](int(rows)) if rows else GENERATED[base]()
     reason = missing(name)
     if reason is not None:
         raise MissingData(reason)
+    base, _, rows = name.partition(":")
+    if base in GENERATED:
+        return GENERATED[base](int(rows)) if rows else GENERATED[base]()
     recipe = RECIPES[base]
     X, labels = _read(_file(recipe.file))
     X = SCALINGS[recipe.scaling](X)
