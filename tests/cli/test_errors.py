@@ -34,6 +34,7 @@ USAGE = [
     (["train", "two.svm", "--cv", "1"], "at least 2 folds"),
     (["train", "two.svm", "--max-time", "0"], "--max-time must be > 0"),
     (["train", "two.svm", "--task", "regression"], "for least squares only"),
+    (["train", "values.csv", "--loss", "least-squares", "--probability"], "--probability is for classification"),
     (["train", "two.svm", "--stream"], "--stream needs --bias augmented or none"),
     (["train", "two.svm", "--stream", "--kernel", "rbf"], "--stream is for the linear kernel"),
     (["train", "two.svm", "--stream", "--bias", "none", "--loss", "logistic"], "not for the loss 'logistic'"),

@@ -114,11 +114,16 @@ def run(inputs: int, seconds: float, seed: int) -> Counter:
     return outcomes
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(description, run):
+    """Fuzz for as long as the command line says, and print what came of it."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     chosen = parser.parse_args()
     print("seed", chosen.seed)
     for (kind, outcome), times in sorted(run(10**9, chosen.seconds, chosen.seed).items()):
         print(f"{kind:10} {outcome:8} {times}")
+
+
+if __name__ == "__main__":
+    main(__doc__, run)

@@ -7,7 +7,6 @@ The suite runs a few hundred inputs of each kind. For more, apart from it:
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import io
 import random
@@ -22,7 +21,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import MaxMarginError
 from maxmargin.models import load, save
-from tests.data.fuzz import mutated
+from tests.data.fuzz import main, mutated
 from tests.models.fitted import fitted
 
 SEEDS = {
@@ -94,10 +93,4 @@ def run(inputs: int, seconds: float, seed: int) -> Counter:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
-    chosen = parser.parse_args()
-    print("seed", chosen.seed)
-    for (kind, outcome), times in sorted(run(10**9, chosen.seconds, chosen.seed).items()):
-        print(f"{kind:10} {outcome:8} {times}")
+    main(__doc__, run)

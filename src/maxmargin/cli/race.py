@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from maxmargin.cli import options
+from maxmargin.cli.verdict import write_traces
 
 
 def race(
@@ -65,7 +66,7 @@ def race(
     problem = Problem(X, rows.y, loss=parts[0], kernel=parts[1], bias=bias, C=cost)  # type: ignore[arg-type]
     results = _run(problem, chosen, solvers is not None, tol, max_time, seed, quiet)
     if table is not None:
-        _write(table, results)
+        write_traces(table, "solver", ((name, result.trace) for name, result in results.items()))
     if output is not None:
         _draw(output, results)
 
@@ -123,22 +124,6 @@ def _run(
     if refusals:
         print(f"not for this problem: {', '.join(refusals)}")
     return results
-
-
-def _write(path: Path, results: dict[str, Any]) -> None:
-    import csv
-    import io
-
-    from maxmargin.data.atomic import replacing
-    from maxmargin.result import COLUMNS
-
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["solver", *COLUMNS])
-    for name, result in results.items():
-        out.writerows([name, *row] for row in result.trace.rows)
-    with replacing(path) as file:
-        file.write(text.getvalue().encode("utf-8"))
 
 
 def _draw(path: Path, results: dict[str, Any]) -> None:

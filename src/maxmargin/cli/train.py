@@ -11,7 +11,8 @@ import typer
 
 from maxmargin.cli import options
 from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
-from maxmargin.cli.verdict import tell, write_trace
+from maxmargin.cli.verdict import tell, write_traces
+from maxmargin.errors import InvalidInput
 
 if TYPE_CHECKING:
     from maxmargin.data import Data
@@ -90,6 +91,10 @@ def train(
         refuse_if(resume and checkpoint is None, "--resume needs --checkpoint, to say where from")
         refuse_if(cv is not None and cv < 2, "--cv needs at least 2 folds")
         refuse_if(max_time is not None and not max_time > 0, "--max-time must be > 0")
+        refuse_if(
+            probability and recipe.kind != "classification",
+            f"--probability is for classification, not for {recipe.kind}",
+        )
         refuse_if(not checkpoint_work > 0, "--checkpoint-work must be > 0")
         refuse_if(
             stream and any((search, cv, probability, report, checkpoint, weights, trace)),
@@ -111,16 +116,17 @@ def train(
         extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
     else:
         fitted, extra = _train(data, reader, recipe, budget, weights, cv, search, probability, as_json)
-    if trace is not None:
-        write_trace(trace, fitted)
-    if report is not None:
-        if fitted.result is None:
-            raise typer.BadParameter("--report is for one binary problem; this model has several")
-        fitted.result.report(report)
     if output is not None:
         from maxmargin.models import save
 
         save(fitted.model, output)
+    if trace is not None:
+        names = (machine.name for machine in fitted.machines)
+        write_traces(trace, "machine", zip(names, fitted.traces, strict=True))
+    if report is not None:
+        if fitted.result is None:
+            raise InvalidInput("no report was written: it is about one binary problem that was trained just now")
+        fitted.result.report(report)
     tell(fitted, extra, output, perf_counter() - began, as_json)
     if fitted.interrupted:
         raise typer.Exit(130)

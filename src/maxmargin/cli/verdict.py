@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +12,19 @@ from maxmargin.cli import options
 
 if TYPE_CHECKING:
     from maxmargin.models.fit import Fit
+    from maxmargin.result import Trace
 
 
-def write_trace(path: Path, fitted: Fit) -> None:
-    """Write every look of every machine as CSV."""
-    import csv
-    import io
-
+def write_traces(path: Path, what: str, traces: Iterable[tuple[str, Trace]]) -> None:
+    """Write every look of every run as CSV; the first column says of `what` it is."""
     from maxmargin.data.atomic import replacing
     from maxmargin.result import COLUMNS
 
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["machine", *COLUMNS])
-    for machine, trace in zip(fitted.machines, fitted.traces, strict=True):
-        table.writerows([machine.name, *row] for row in trace.rows)
+    table.writerow([what, *COLUMNS])
+    for name, trace in traces:
+        table.writerows([name, *row] for row in trace.rows)
     with replacing(path) as file:
         file.write(text.getvalue().encode("utf-8"))
 

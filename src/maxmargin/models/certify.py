@@ -109,7 +109,8 @@ def _add(
     model: Model, training: Training, loss: Loss, sums: list[_Sums], part: Data, given: np.ndarray, first: int
 ) -> None:
     scores = model.scores(part.X)
-    X = model._fitting(part.X) if model.scaling is None else model.scaling.apply(model._fitting(part.X))
+    X = model.with_columns(part.X)
+    X = X if model.scaling is None else model.scaling.apply(X)
     codes = _codes(model, part)
     if training.class_weight is not None:
         by_class = dict((label_text(label), weight) for label, weight in training.class_weight)

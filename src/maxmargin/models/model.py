@@ -105,7 +105,7 @@ class Model:
 
     def scores(self, Z: Any) -> np.ndarray:
         """The decision values of rows as they come, not yet scaled: one column a machine."""
-        Z = self._fitting(Z)
+        Z = self.with_columns(Z)
         out = np.empty((Z.shape[0], self.machines))
         coef = None if self.coef is None else np.ascontiguousarray(self.coef.T)
         vectors = self.vectors
@@ -178,7 +178,7 @@ class Model:
             return [f"{self.classes[i]} vs {self.classes[j]}" for i, j in pairs(len(self.classes))]
         return [f"{self.classes[0]} vs {self.classes[1]}"]
 
-    def _fitting(self, Z: Any) -> Any:
+    def with_columns(self, Z: Any) -> Any:
         """Rows with the model's columns: a sparse row may be shorter, or have features that training never saw."""
         if Z.shape[1] == self.columns:
             return Z
