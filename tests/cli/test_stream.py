@@ -78,3 +78,4 @@ def test_a_file_four_times_larger_than_memory(tmp_path):
     facts = run("train", path, "--stream", "--bias", "augmented", "-C", "1e-4", "--tol", "1e-2", "-o", "m.mm", "--json")
     assert facts["converged"]
     assert run("check", "m.mm", path, "--tol", "1e-2", "--json")["holds"]
+    assert run("predict", "m.mm", path, "-o", "answers", "--json")["accuracy"] > 0.8

@@ -39,6 +39,7 @@ def predict(
 
     Example: maxmargin predict a9a.mm a9a.t.svm -o answers.txt
     """
+    from maxmargin.data.dataset import label_texts
     from maxmargin.models import load
     from maxmargin.page import place
 
@@ -52,7 +53,7 @@ def predict(
     tally = _Tally(loaded)
     with options.reading(data, not quiet) as progress, _sink(output) as sink:
         if probability:
-            sink.write(("labels " + " ".join(map(_text, _classes(loaded))) + "\n").encode())
+            sink.write(("labels " + " ".join(label_texts(_classes(loaded))) + "\n").encode())
         for part in parts_for(loaded, data, format, target, zero_based, progress):
             scores = loaded.scores(part.X)
             answers = loaded.labels(scores)
@@ -90,23 +91,19 @@ def _classes(model: Model) -> Any:
     return model.classes
 
 
-def _text(label: Any) -> str:
-    from maxmargin.data.dataset import label_text
-
-    return label_text(label.item() if hasattr(label, "item") else label)
-
-
 def _lines(model: Model, scores: np.ndarray, answers: np.ndarray, decision: bool, probability: bool) -> bytes:
+    from maxmargin.data.dataset import label_text, label_texts
+
     if decision:
         rows = [" ".join(map(repr, row)) for row in scores.tolist()]
     elif probability:
         shares = model.probabilities(scores).tolist()
-        rows = [
-            f"{_text(a)} " + " ".join(f"{x:.6g}" for x in share)
-            for a, share in zip(answers.tolist(), shares, strict=True)
-        ]
+        pairs = zip(label_texts(answers), shares, strict=True)
+        rows = [f"{answer} " + " ".join(f"{x:.6g}" for x in share) for answer, share in pairs]
+    elif model.task == "regression":
+        rows = [label_text(answer) for answer in answers.tolist()]
     else:
-        rows = [_text(answer) for answer in answers.tolist()]
+        rows = label_texts(answers).tolist()
     return "".join(row + "\n" for row in rows).encode("utf-8")
 
 
@@ -134,6 +131,8 @@ class _Tally:
     def add(self, answers: np.ndarray, y: np.ndarray | None) -> None:
         import numpy as np
 
+        from maxmargin.data.dataset import label_texts
+
         self.rows += len(answers)
         if y is None or self.model.task == "novelty":
             return
@@ -142,8 +141,7 @@ class _Tally:
             if y.dtype.kind != "U":
                 self.squares += float(((answers - y) ** 2).sum())
             return
-        given = np.array([_text(label) for label in y.tolist()])
-        found = np.array([_text(label) for label in answers.tolist()])
+        given, found = label_texts(y).astype(str), label_texts(answers).astype(str)
         self.right += int((given == found).sum())
         pairs, counts = np.unique(np.stack([given, found]), axis=1, return_counts=True)
         for label, answer, times in zip(*pairs.tolist(), counts.tolist(), strict=True):

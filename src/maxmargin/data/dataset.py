@@ -36,6 +36,12 @@ def whole_numbers(y: np.ndarray) -> np.ndarray:
     return y
 
 
+def label_texts(labels: np.ndarray) -> np.ndarray:
+    """Many labels as they are written to a file."""
+    known, places = np.unique(labels, return_inverse=True)
+    return np.array([label_text(label) for label in known.tolist()], dtype=object)[places]
+
+
 def label_text(label: Any) -> str:
     """A label as it is written to a file: 1, 2.5 or spam."""
     if isinstance(label, (float, np.floating)):

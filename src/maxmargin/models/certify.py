@@ -206,11 +206,12 @@ def _codes(model: Model, part: Data) -> np.ndarray | None:
     if part.y is None:
         raise InvalidInput("the data has no labels; those of the training are needed")
     known = {label_text(label): k for k, label in enumerate(model.classes.tolist())}
-    texts = [label_text(label) for label in part.y.tolist()]
+    found, places = np.unique(part.y, return_inverse=True)
+    texts = [label_text(label) for label in found.tolist()]
     unknown = next((text for text in texts if text not in known), None)
     if unknown is not None:
         raise InvalidInput(f"the data has the label {unknown!r}, which the model does not know")
-    return np.array([known[text] for text in texts])
+    return np.array([known[text] for text in texts])[places]
 
 
 def _targets(model: Model, part: Data, codes: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
