@@ -74,6 +74,10 @@ class Loss(ABC):
     def slope(self, z: np.ndarray, t: np.ndarray) -> np.ndarray:
         """ℓ'(z), or one sub-gradient at a kink."""
 
+    def bend(self, z: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """ℓ''(z), from either side where it jumps; 0 between the kinks of a piecewise linear loss."""
+        return np.zeros(len(z))
+
     @abstractmethod
     def conjugate(self, u: np.ndarray, t: np.ndarray) -> np.ndarray:
         """ℓ*(u) = sup_z uz − ℓ(z); +inf outside its domain."""

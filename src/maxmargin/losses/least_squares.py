@@ -24,6 +24,9 @@ class LeastSquares(Loss):
     def slope(self, z, t):
         return -2.0 * (t - z)
 
+    def bend(self, z, t):
+        return np.full(len(z), 2.0)
+
     def conjugate(self, u, t):
         return u * t + 0.25 * u * u
 

@@ -25,6 +25,10 @@ class Logistic(Loss):
     def slope(self, z, t):
         return -t * expit(-t * z)
 
+    def bend(self, z, t):
+        a = expit(-t * z)
+        return a * (1.0 - a)
+
     def conjugate(self, u, t):
         a = -t * u
         inside = (a >= 0.0) & (a <= 1.0)

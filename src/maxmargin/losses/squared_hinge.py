@@ -24,6 +24,9 @@ class SquaredHinge(Loss):
     def slope(self, z, t):
         return -2.0 * t * np.maximum(0.0, 1.0 - t * z)
 
+    def bend(self, z, t):
+        return np.where(t * z < 1.0, 2.0, 0.0)
+
     def conjugate(self, u, t):
         a = -t * u
         return np.where(a >= 0.0, -a + 0.25 * a * a, np.inf)
