@@ -29,7 +29,7 @@ class _Announcer(event.Listener):
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        if function.__module__.startswith("maxmargin"):
+        if (function.__module__ or "").startswith("maxmargin"):
             logger.info("compiling %s.%s (first use; kept on disk)", function.__module__, function.__name__)
 
     def on_end(self, event: Any) -> None:

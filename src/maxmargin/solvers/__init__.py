@@ -24,11 +24,9 @@ def solver(which: str | Solver, problem: Problem) -> Solver:
 
 
 def choose(problem: Problem) -> str:
-    """What "auto" means: interior point for a linear problem with a free bias and many more rows than columns.
+    """What "auto" means: coordinate-newton for linear problems, working-set for kernels.
 
-    Everything else goes to coordinate ascent (no free bias) or SMO, which accept any problem of their kind.
+    What they do not accept goes to the solvers that accept any problem of their kind.
     """
-    many_rows = problem.n >= max(1000, 10 * problem.X.shape[1])
-    if problem.bias == "free" and many_rows and registry["interior-point"].accepts(problem) is None:
-        return "interior-point"
-    return reliable(problem)
+    fast = "coordinate-newton" if problem.linear else "working-set"
+    return fast if registry[fast].accepts(problem) is None else reliable(problem)
