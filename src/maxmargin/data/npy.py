@@ -17,7 +17,7 @@ KINDS = "fiubU"
 MAGIC = b"\x93NUMPY"
 #: The header is what Python shows of a dictionary; it is matched, not evaluated.
 HEADER = re.compile(
-    r"\{'descr': '(?P<descr>[^']{1,20})', 'fortran_order': (?P<fortran>True|False), "
+    r"\{'descr': '(?P<descr>[<>|=]?[a-zA-Z][0-9]{0,6})', 'fortran_order': (?P<fortran>True|False), "
     r"'shape': \((?P<shape>[0-9, ]{0,100})\), \}\s*"
 )
 LONGEST_HEADER = 10_000
