@@ -89,6 +89,8 @@ class _Run:
         self.scores = np.zeros(problem.n)
         #: Σ‖Δβ‖² since the scores were computed in float64.
         self.drift = 0.0
+        #: A margin that is always far enough from its corner to let a sample go.
+        self.farthest = np.inf
         self.steps = self.working_sets = 0
         row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
         self.row_work = row_work / problem.n + 4.0
@@ -98,6 +100,7 @@ class _Run:
         order = self.rng.permutation(n)
         sizes = self._stages()
         first = max(self._first_violation(), np.finfo(float).tiny)
+        self.farthest = SETTLED * ROUND * first
         before = 0
         for size in sizes[:-1]:  # 1.
             self._see(order[before:size])
@@ -147,35 +150,37 @@ class _Run:
         self.drift += float((beta - old) @ (beta - old))
         self.beta[active] = beta
         self.scores[active] = form.target - g - form.ridge * beta
-        mask = np.zeros(self.problem.n, bool)
-        mask[seen] = True
-        mask[active] = False
-        others = np.flatnonzero(mask)
+        others = self._others(seen)
         if changed.size and others.size:  # 5.
             self.scores[others] += self.corner.scores(others, active[changed], (beta - old)[changed])
         return changed.size > 0
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
         """Let the settled go, take the violators in (3.)."""
-        corner = self.corner
-        active = corner.index
+        corner, active = self.corner, self.corner.index
         rise, fall = self._ranges(active if active.size else seen)
         bias = _middle(rise, fall) if self.free_bias else 0.0
-        if active.size:
-            corner.keep((rise >= bias - SETTLED * epsilon) | (fall <= bias + SETTLED * epsilon))
-        mask = np.zeros(self.problem.n, bool)
-        mask[seen] = True
-        mask[corner.index] = False
-        others = np.flatnonzero(mask)
-        rise, fall = self._ranges(others)
-        violation = np.maximum(rise - bias, bias - fall)
+        others = self._others(seen)
+        other_rise, other_fall = self._ranges(others)
+        violation = np.maximum(other_rise - bias, bias - other_fall)
         entering = np.flatnonzero(violation > epsilon)
+        if active.size:
+            # Scores will move about as far as the violators are off: who is nearer to its corner may be needed.
+            reach = max(SETTLED * epsilon, min(float(violation.max(initial=0.0)), self.farthest))
+            corner.keep((rise >= bias - reach) | (fall <= bias + reach))
         if entering.size > corner.capacity - corner.size and corner.size > corner.capacity // 2:
             corner.keep(self.rng.random(corner.size) < 0.5)  # more free ones than fit: they take turns
         room = corner.capacity - corner.size
         if entering.size > room:
             entering = entering[np.argsort(-violation[entering], kind="stable")[:room]]
         corner.extend(others[entering])
+
+    def _others(self, seen: np.ndarray) -> np.ndarray:
+        """The seen samples that are not active."""
+        mask = np.zeros(self.problem.n, bool)
+        mask[seen] = True
+        mask[self.corner.index] = False
+        return np.flatnonzero(mask)
 
     def _ranges(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         form, beta = self.form.of(samples), self.beta[samples]
