@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from maxmargin.data.digits import LONGEST, put_number
 from maxmargin.data.numbers import BAD, CLOSE, GOOD, number
 from maxmargin.data.numbers import bits_of as compiled_bits_of
 
@@ -84,3 +85,30 @@ def test_what_is_no_number(text):
 @pytest.mark.parametrize("text, rest", [("1.5 2", 3), ("1.2.3", 3), ("7:8", 1), ("1e5e5", 3), ("--1", 1)])
 def test_a_number_ends_where_it_ends(text, rest):
     assert read(text)[1] == rest
+
+
+def written(x):
+    out = np.zeros(LONGEST, np.uint8)
+    end = put_number(out, 0, np.uint64(struct.unpack("<Q", struct.pack("<d", x))[0]))
+    return None if end < 0 else bytes(out[:end]).decode()
+
+
+@given(st.one_of(finite, st.floats(-1e6, 1e6), st.integers(-(10**18), 10**18).map(float)))
+@example(-0.0)
+@example(1e23)
+@example(9007199254740993.0)
+@example(5e-324)
+def test_what_is_written_is_read_back(x):
+    text = written(x)
+    if text is None:  # left to Python: the extremes of the range, and a few numbers that need it
+        assert not 1e-5 < abs(x) < 1e15 or len(repr(x)) > 17
+    else:
+        assert struct.pack("<d", float(text)) == struct.pack("<d", x)
+        assert read(text)[0] == struct.pack("<d", x)
+
+
+@given(st.integers(-(10**15) + 1, 10**15 - 1), st.integers(-30, 30))
+def test_what_has_fifteen_digits_is_written_with_no_more(w, x):
+    text = written(float(f"{w}e{x}"))
+    digits = [c for c in text.split("e")[0] if c.isdigit()]
+    assert len("".join(digits).strip("0")) <= len(str(abs(w)))

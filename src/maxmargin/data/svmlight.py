@@ -15,9 +15,10 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.data.dataset import Data, label_text, whole_numbers
+from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.gather import Growing
 from maxmargin.data.lines import decoded, place, side_by_side
+from maxmargin.data.lines_out import svmlight_lines
 from maxmargin.data.source import Progress, Source, Text
 from maxmargin.data.svmlight_lines import BAD_LABEL, FINE, NOT_FINITE, count, first_repetition, parse
 from maxmargin.errors import InvalidInput
@@ -105,17 +106,9 @@ def blocks(
 def write(file: IO[bytes], parts: Iterable[Data], zero_based: bool = False) -> None:
     """Write rows; every value is read back as the same double."""
     for part in parts:
-        X = sp.csr_array(part.X)
-        labels = ["0"] * X.shape[0] if part.y is None else map(label_text, part.y)
-        columns, values = (X.indices + (0 if zero_based else 1)).tolist(), X.data.tolist()
-        ends = X.indptr.tolist()
-        lines = []
-        for label, start, stop in zip(labels, ends[:-1], ends[1:], strict=True):
-            if not label or any(c in label for c in " \t\r\n:#"):
-                raise InvalidInput(f"the label {label!r} cannot be written to an svmlight file: use CSV")
-            entries = map("%d:%r".__mod__, zip(columns[start:stop], values[start:stop], strict=True))
-            lines.append(" ".join((label, *entries)) + "\n")
-        file.write("".join(lines).encode("utf-8"))
+        X = sp.csr_array(part.X, dtype=np.float64)
+        for text in svmlight_lines(X, part.y, 0 if zero_based else 1):
+            file.write(text)
 
 
 def _base(name: str, zero_based: bool | None, least: int) -> bool:

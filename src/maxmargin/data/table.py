@@ -18,9 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.data.columns import Columns, columns
-from maxmargin.data.dataset import Data, label_text, whole_numbers
+from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.gather import Growing
 from maxmargin.data.lines import decoded, place, side_by_side
+from maxmargin.data.lines_out import table_lines
 from maxmargin.data.source import Progress, Source, Text
 from maxmargin.data.svmlight_lines import count
 from maxmargin.data.table_lines import FINE, NOT_FINITE, parse
@@ -85,20 +86,18 @@ def blocks(
 
 def write(file: IO[bytes], parts: Iterable[Data], delimiter: str = ",") -> None:
     """Write a header and rows, the target last; every value is read back as the same double."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    out = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     header = False
     for part in parts:
         X = part.X.toarray() if sp.issparse(part.X) else part.X
         if not header:
             names = part.names or tuple(f"x{k + 1}" for k in range(X.shape[1]))
-            out.writerow([*names, *([] if part.y is None else ["target"])])
+            line = io.StringIO()
+            row = [*names, *([] if part.y is None else ["target"])]
+            csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
+            file.write(line.getvalue().encode("utf-8"))
             header = True
-        if part.y is None:
-            out.writerows(X.tolist())
-        else:
-            out.writerows([*row, label_text(label)] for row, label in zip(X.tolist(), part.y, strict=True))
-    text.detach()
+        for text in table_lines(X, part.y, delimiter):
+            file.write(text)
 
 
 def numbers_or_text(labels: np.ndarray) -> np.ndarray:
