@@ -29,8 +29,9 @@ LOG10_OF_2 = 0.30102999566398120
 def scaled(bits, q):
     """V·10^q rounded to an integer, for the double with these bits (1.)."""
     mantissa = bits & word(0xFFFFFFFFFFFFF)
-    exponent = max(np.int64(bits >> word(52)), 1)
-    if bits >> word(52) > word(0):  # a normal number has a 1 before its fraction
+    biased = np.int64(bits >> word(52))
+    exponent = biased if biased > 0 else np.int64(1)
+    if biased > 0:  # a normal number has a 1 before its fraction
         mantissa = mantissa | word(word(1) << word(52))
     zeros = leading_zeros(mantissa)
     high = word(high_product(word(mantissa << word(zeros)), HIGH[q - LEAST]))
