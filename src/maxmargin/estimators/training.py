@@ -118,11 +118,12 @@ class Budget:
         start: Any = None,
         watch: Iterable[Watch] = (),
         tol: float | None = None,
+        solver: str | Solver | None = None,
     ) -> Result:
         """Solve a problem with a share of what is left."""
         result = solve(
             problem,
-            solver=self.solver,
+            solver=self.solver if solver is None else solver,
             tol=self.tol if tol is None else tol,
             max_time=self.share(problems),
             max_iter=None if self.max_iter == -1 else int(self.max_iter),
