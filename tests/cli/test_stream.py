@@ -35,14 +35,14 @@ def test_the_cache_gives_back_what_went_in(files, monkeypatch):
 def test_the_same_optimum_as_in_memory(files, tmp_path, command, monkeypatch):
     monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
     monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
-    options = ["--bias", "augmented", "--tol", "1e-7", "--json"]
+    options = ["--bias", "augmented", "--tol", "1e-5", "--json"]
     ended = command("train", files / "sparse.svm", "--stream", *options, "-o", tmp_path / "model.mm")
     data = read(files / "sparse.svm")
     result = solve(Problem(data.X, data.y, bias="augmented"), tol=1e-7)
-    assert ended.facts["machines"][0]["primal"] == pytest.approx(result.certificate.primal, rel=2e-7)
+    assert ended.facts["machines"][0]["primal"] == pytest.approx(result.certificate.primal, rel=2e-5)
     model = load(tmp_path / "model.mm")
-    np.testing.assert_allclose(model.w[0], result.w, atol=1e-2)
-    assert command("check", tmp_path / "model.mm", files / "sparse.svm", "--tol", "1e-7").status == 0
+    np.testing.assert_allclose(model.w[0], result.w, atol=3e-2)
+    assert command("check", tmp_path / "model.mm", files / "sparse.svm", "--tol", "1e-5").status == 0
 
 
 LIMIT = 1_000_000_000

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import Problem, kernels, solve
 from maxmargin.data import scaling
-from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
+from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models import model_of
@@ -78,4 +78,4 @@ def fitted(name):
     return model_of(result), Z, result.decision_function(Z), result.predict(Z)
 
 
-ESTIMATORS = [SVC(), SVC(kernel="linear"), LinearSVC(), SVR(), LinearSVR(), OneClassSVM()]
+ESTIMATORS = [SVC(), SVC(kernel="linear"), LinearSVC(), NuSVC(nu=0.2), SVR(), LinearSVR(), NuSVR(), OneClassSVM()]
