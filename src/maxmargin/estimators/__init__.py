@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from maxmargin.estimators.classifiers import SVC
     from maxmargin.estimators.linear_classifier import LinearSVC
+    from maxmargin.estimators.linear_regressor import LinearSVR
     from maxmargin.estimators.novelty import OneClassSVM
     from maxmargin.estimators.nu import NuSVC, NuSVR
     from maxmargin.estimators.path import C_path, SVCPath
-    from maxmargin.estimators.regressors import SVR, LinearSVR
-    from maxmargin.estimators.search import SVCCV, SVRCV, LinearSVCCV
+    from maxmargin.estimators.regressors import SVR
+    from maxmargin.estimators.searches import SVCCV, SVRCV, LinearSVCCV
 
 __all__ = [
     "SVC",
@@ -42,10 +43,10 @@ _HOMES = {
     "C_path": "path",
     "SVCPath": "path",
     "SVR": "regressors",
-    "LinearSVR": "regressors",
-    "SVCCV": "search",
-    "SVRCV": "search",
-    "LinearSVCCV": "search",
+    "LinearSVR": "linear_regressor",
+    "SVCCV": "searches",
+    "SVRCV": "searches",
+    "LinearSVCCV": "searches",
 }
 
 

@@ -156,7 +156,84 @@ class KernelClassifier(KernelMachine, Classifier):
 
 
 class SVC(KernelClassifier):
-    """C-support vector classification with a kernel."""
+    """C-support vector classification with a kernel: min ½‖w‖² + C Σ max(0, 1 − y z).
+
+    Parameters
+    ----------
+    C : float
+        The weight of the loss; ``inf`` is the hard margin.
+    kernel : str, Kernel or callable
+        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
+        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
+    degree, gamma, coef0
+        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
+    shrinking : bool
+        False asks for a textbook solver, which does not set samples aside on the way.
+    cache_size : float
+        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
+    probability : bool
+        Whether to provide `predict_proba`: the softmax of the decision values over one temperature, which is calibrated
+        on held-out rows (five more fits). `sklearn.calibration.CalibratedClassifierCV` around this machine is the way
+        to calibrate with more parameters.
+    class_weight : dict or "balanced"
+        Multiplies C for each class.
+    decision_function_shape : "ovr" or "ovo"
+        One column a class, or one a pair of classes.
+    break_ties : bool
+        Whether `predict` breaks ties between classes by their decision values.
+    multi_class : "ovo" or "ovr"
+        Train one class against one (as scikit-learn does), or one against the rest.
+    bias : "free", "augmented" or "none"
+        An intercept that is not penalised, one that is (a constant feature 1), or none.
+    tol : float
+        The relative duality gap to reach, (P − D)/max(|P|, |D|).
+    max_iter : int
+        The solver's own iterations for each binary problem; −1 for no limit.
+    max_time : float
+        Seconds for the whole fit; the best certified model so far is kept when they are over.
+    solver : str or Solver
+        A name from `maxmargin.solvers()`, or "auto".
+    random_state : int, RandomState or None
+        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
+    verbose : bool
+        Show progress.
+    warm_start : bool
+        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_ : arrays
+        Which rows matter, those rows (in order of their classes), and how many there are of each class.
+    dual_coef_ : array
+        Their coefficients, in scikit-learn's layout.
+    intercept_ : array
+        One for each binary problem.
+    coef_ : array
+        The normals, for the linear kernel.
+    certificate_ : Certificate or CertificateSummary
+        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
+    support_kinds_ : array of text, one row a binary problem
+        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
+    status_, trace_
+        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    n_iter_ : array, one a binary problem
+        The solver's iterations.
+
+    Notes
+    -----
+    *Differences from scikit-learn*
+
+    - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
+    - `max_iter` counts the iterations of the solver at hand, looked at after each of its steps (of several iterations).
+    - A row of weight w is the row written w times, so that ``gamma="scale"`` (and ``class_weight="balanced"``) count by
+      weight; in scikit-learn they do not look at `sample_weight`.
+    - The intercept is the best one for w, the middle where several are equally good.
+    - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
+    - `probability` is not deprecated, needs no `random_state`, and always agrees with `predict`; there is one
+      `temperature_` in the place of `probA_` and `probB_`.
+    - `cache_size` is 1000 MB rather than 200.
+    - `multi_class`, `bias`, `solver`, `max_time` and `warm_start` are ours.
+    """
 
     def __init__(
         self,

@@ -20,7 +20,69 @@ from maxmargin.parallel import one_blas_thread
 
 
 class LinearSVC(LinearMachine, Classifier):
-    """Linear support vector classification."""
+    """Linear support vector classification.
+
+    Parameters
+    ----------
+    penalty : "l2"
+        There for scikit-learn's sake; "l1" is refused.
+    loss : "hinge" or "squared_hinge"
+        max(0, 1 − y z), or its square.
+    dual : "auto", True or False
+        There for scikit-learn's sake: every fit has a primal and a dual, and `solver` chooses the algorithm.
+    C : float
+        The weight of the loss.
+    multi_class : "ovr", "ovo" or "crammer_singer"
+        One class against the rest, one against one, or all in one problem (hinge loss, augmented intercepts).
+    fit_intercept : bool
+        False is ``bias="none"``.
+    intercept_scaling : float
+        The constant feature of ``bias="augmented"``, by which the intercept is penalised less.
+    class_weight : dict or "balanced"
+        Multiplies C for each class.
+    bias : "free", "augmented" or "none"
+        None is "free", and "augmented" for Crammer–Singer.
+    tol : float
+        The relative duality gap to reach, (P − D)/max(|P|, |D|).
+    max_iter : int
+        The solver's own iterations for each binary problem; −1 for no limit.
+    max_time : float
+        Seconds for the whole fit; the best certified model so far is kept when they are over.
+    solver : str or Solver
+        A name from `maxmargin.solvers()`, or "auto".
+    random_state : int, RandomState or None
+        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
+    verbose : bool
+        Show progress.
+    warm_start : bool
+        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        One hyperplane for each binary problem (for each class, by Crammer–Singer).
+    support_, support_vectors_, n_support_, dual_coef_ : arrays
+        The samples that matter and their coefficients, one row a problem: ``dual_coef_ @ support_vectors_`` is `coef_`.
+    certificate_ : Certificate or CertificateSummary
+        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
+    support_kinds_ : array of text, one row a binary problem
+        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
+    status_, trace_
+        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    n_iter_ : int
+        The solver's iterations.
+
+    Notes
+    -----
+    *Differences from scikit-learn*
+
+    - The intercept is free: liblinear penalises it, and so needs features around 0. ``bias="augmented"`` is theirs.
+    - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
+    - `max_iter` counts the iterations of the solver at hand and has no limit by default.
+    - There are support vectors and dual variables.
+    - ``penalty="l1"`` is refused: it is not a maximum margin problem.
+    - ``multi_class="ovo"``, `bias`, `solver`, `max_time` and `warm_start` are ours.
+    """
 
     def __init__(
         self,

@@ -19,7 +19,69 @@ ROUNDING = 1e-12
 
 
 class OneClassSVM(OutlierMixin, KernelMachine):
-    """Novelty detection: the smallest half-space (of the kernel's space) that holds all but a share nu of the rows."""
+    """Novelty detection: the half-space (of the kernel's space) that holds all but a share nu of the rows.
+
+    Parameters
+    ----------
+    nu : float in (0, 1]
+        At most this share of the rows is outside, and at least this share are support vectors.
+    kernel : str, Kernel or callable
+        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
+        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
+    degree, gamma, coef0
+        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
+    shrinking : bool
+        False asks for a textbook solver, which does not set samples aside on the way.
+    cache_size : float
+        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
+    tol : float
+        The relative duality gap to reach, (P − D)/max(|P|, |D|).
+    max_iter : int
+        The solver's own iterations for each binary problem; −1 for no limit.
+    max_time : float
+        Seconds for the whole fit; the best certified model so far is kept when they are over.
+    solver : str or Solver
+        A name from `maxmargin.solvers()`, or "auto".
+    random_state : int, RandomState or None
+        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
+    verbose : bool
+        Show progress.
+    warm_start : bool
+        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_ : arrays
+        Which rows matter, those rows (in order of their classes), and how many there are of each class.
+    dual_coef_ : array
+        Their coefficients, in scikit-learn's layout.
+    intercept_ : array
+        One for each binary problem.
+    coef_ : array
+        The normals, for the linear kernel.
+    offset_ : array
+        The threshold: decision_function = score_samples − offset_.
+    certificate_ : Certificate or CertificateSummary
+        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
+    support_kinds_ : array of text, one row a binary problem
+        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
+    status_, trace_
+        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    n_iter_ : int
+        The solver's iterations.
+
+    Notes
+    -----
+    *Differences from scikit-learn*
+
+    - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
+    - `max_iter` counts the iterations of the solver at hand, looked at after each of its steps (of several iterations).
+    - A row of weight w is the row written w times, so that ``gamma="scale"`` (and ``class_weight="balanced"``) count by
+      weight; in scikit-learn they do not look at `sample_weight`.
+    - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
+    - A row whose decision value is below rounding is on the threshold: 0, and usual.
+    - `random_state`, `solver`, `max_time` and `warm_start` are ours.
+    """
 
     #: The threshold is a free bias by definition.
     bias = "free"

@@ -1,8 +1,8 @@
-"""SVR and LinearSVR: ε-insensitive regression with a certificate."""
+"""SVR: ε-insensitive regression with a kernel and a certificate; what all regressors share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,9 @@ from sklearn.base import RegressorMixin
 from maxmargin.estimators.base import Data, Machine
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.estimators.linear_machine import LinearMachine
 from maxmargin.estimators.training import Solution, Task
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
-from maxmargin.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
-
-LOSSES: dict[str, Callable[[float], Loss]] = {
-    "epsilon_insensitive": EpsilonInsensitive,
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
-}
 
 
 class Regressor(RegressorMixin, Machine):
@@ -83,7 +76,72 @@ class KernelRegressor(KernelMachine, Regressor):
 
 
 class SVR(KernelRegressor):
-    """ε-support vector regression with a kernel."""
+    """ε-support vector regression with a kernel: min ½‖w‖² + C Σ max(0, |z − t| − ε).
+
+    Parameters
+    ----------
+    C : float
+        The weight of the loss.
+    epsilon : float
+        The half-width of the tube in which errors cost nothing.
+    kernel : str, Kernel or callable
+        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
+        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
+    degree, gamma, coef0
+        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
+    shrinking : bool
+        False asks for a textbook solver, which does not set samples aside on the way.
+    cache_size : float
+        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
+    bias : "free", "augmented" or "none"
+        An intercept that is not penalised, one that is (a constant feature 1), or none.
+    tol : float
+        The relative duality gap to reach, (P − D)/max(|P|, |D|).
+    max_iter : int
+        The solver's own iterations for each binary problem; −1 for no limit.
+    max_time : float
+        Seconds for the whole fit; the best certified model so far is kept when they are over.
+    solver : str or Solver
+        A name from `maxmargin.solvers()`, or "auto".
+    random_state : int, RandomState or None
+        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
+    verbose : bool
+        Show progress.
+    warm_start : bool
+        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_ : arrays
+        Which rows matter, those rows (in order of their classes), and how many there are of each class.
+    dual_coef_ : array
+        Their coefficients, in scikit-learn's layout.
+    intercept_ : array
+        One for each binary problem.
+    coef_ : array
+        The normals, for the linear kernel.
+    certificate_ : Certificate or CertificateSummary
+        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
+    support_kinds_ : array of text, one row a binary problem
+        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
+    status_, trace_
+        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    n_iter_ : int
+        The solver's iterations.
+
+    Notes
+    -----
+    *Differences from scikit-learn*
+
+    - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
+    - `max_iter` counts the iterations of the solver at hand, looked at after each of its steps (of several iterations).
+    - A row of weight w is the row written w times, so that ``gamma="scale"`` (and ``class_weight="balanced"``) count by
+      weight; in scikit-learn they do not look at `sample_weight`.
+    - The intercept is the best one for w, the middle where several are equally good.
+    - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
+    - ``C=inf`` is refused.
+    - `random_state`, `bias`, `solver`, `max_time` and `warm_start` are ours.
+    """
 
     def __init__(
         self,
@@ -124,80 +182,3 @@ class SVR(KernelRegressor):
 
     def _loss(self) -> Loss:
         return EpsilonInsensitive(self.epsilon)
-
-
-class LinearSVR(LinearMachine, Regressor):
-    """Linear ε-support vector regression."""
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: Any = "auto",
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = -1,
-        bias: str | None = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
-        y : array of length n_samples
-            The values to predict.
-        sample_weight : array of length n_samples
-            Multiplies C for each row; 0 leaves the row out.
-
-        Returns
-        -------
-        self
-        """
-        self._check_linear(tuple(LOSSES), "epsilon_insensitive")
-        budget = self._budget()
-        loss = LOSSES[self.loss](self.epsilon)
-        data, target = self._measured(X, y, sample_weight)
-        everything = np.arange(len(target))
-        (start,) = self._warm([None], data.used, self.C)
-        self._train(
-            [Task(None, everything, lambda: self._problem(data, everything, target, loss), start)],
-            budget,
-            data,
-            self.C,
-            (X, y, sample_weight),
-        )
-        return self
-
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        attributes = super()._fitted(data, tasks, solutions)
-        return {**attributes, "coef_": attributes["coef_"][0]}
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The values of rows."""
-        return self._scores(X)[:, 0]

@@ -1,0 +1,155 @@
+"""LinearSVR: linear ε-insensitive regression with a certificate, a free intercept, and support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from maxmargin.estimators.base import Data
+from maxmargin.estimators.callbacks import with_callbacks
+from maxmargin.estimators.linear_machine import LinearMachine
+from maxmargin.estimators.regressors import Regressor
+from maxmargin.estimators.training import Solution, Task
+from maxmargin.losses import Loss
+from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
+from maxmargin.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+
+LOSSES: dict[str, Callable[[float], Loss]] = {
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+}
+
+
+class LinearSVR(LinearMachine, Regressor):
+    """Linear ε-support vector regression.
+
+    Parameters
+    ----------
+    C : float
+        The weight of the loss.
+    epsilon : float
+        The half-width of the tube in which errors cost nothing.
+    loss : "epsilon_insensitive" or "squared_epsilon_insensitive"
+        max(0, |z − t| − ε), or its square.
+    fit_intercept : bool
+        False is ``bias="none"``.
+    intercept_scaling : float
+        The constant feature of ``bias="augmented"``.
+    dual : "auto", True or False
+        There for scikit-learn's sake: every fit has a primal and a dual.
+    bias : "free", "augmented" or "none"
+        None is "free".
+    tol : float
+        The relative duality gap to reach, (P − D)/max(|P|, |D|).
+    max_iter : int
+        The solver's own iterations for each binary problem; −1 for no limit.
+    max_time : float
+        Seconds for the whole fit; the best certified model so far is kept when they are over.
+    solver : str or Solver
+        A name from `maxmargin.solvers()`, or "auto".
+    random_state : int, RandomState or None
+        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
+    verbose : bool
+        Show progress.
+    warm_start : bool
+        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The hyperplane.
+    support_, support_vectors_, n_support_, dual_coef_ : arrays
+        The samples that matter and their coefficients.
+    certificate_ : Certificate or CertificateSummary
+        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
+    support_kinds_ : array of text, one row a binary problem
+        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
+    status_, trace_
+        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    n_iter_ : int
+        The solver's iterations.
+
+    Notes
+    -----
+    *Differences from scikit-learn*
+
+    - The intercept is free; ``bias="augmented"`` is liblinear's, which is penalised.
+    - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
+    - `max_iter` counts the iterations of the solver at hand and has no limit by default.
+    - There are support vectors and dual variables.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = -1,
+        bias: str | None = None,
+        solver: Any = "auto",
+        max_time: float | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.bias = bias
+        self.solver = solver
+        self.max_time = max_time
+        self.warm_start = warm_start
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of length n_samples
+            The values to predict.
+        sample_weight : array of length n_samples
+            Multiplies C for each row; 0 leaves the row out.
+
+        Returns
+        -------
+        self
+        """
+        self._check_linear(tuple(LOSSES), "epsilon_insensitive")
+        budget = self._budget()
+        loss = LOSSES[self.loss](self.epsilon)
+        data, target = self._measured(X, y, sample_weight)
+        everything = np.arange(len(target))
+        (start,) = self._warm([None], data.used, self.C)
+        self._train(
+            [Task(None, everything, lambda: self._problem(data, everything, target, loss), start)],
+            budget,
+            data,
+            self.C,
+            (X, y, sample_weight),
+        )
+        return self
+
+    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+        attributes = super()._fitted(data, tasks, solutions)
+        return {**attributes, "coef_": attributes["coef_"][0]}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The values of rows."""
+        return self._scores(X)[:, 0]
