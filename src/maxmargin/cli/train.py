@@ -111,8 +111,7 @@ def train(
     if stream:
         from maxmargin.models.streaming import fit_stream
 
-        with options.reading(data, budget.progress) as progress:
-            fitted = fit_stream(data, reader, recipe, budget, progress)
+        fitted = fit_stream(data, reader, recipe, budget, options.reading(data, budget.progress))
         extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
     else:
         fitted, extra = _train(data, reader, recipe, budget, weights, cv, search, probability, as_json)

@@ -43,8 +43,22 @@ class Recipe:
             raise InvalidInput(f"multiclass is {self.multiclass!r}; it must be ovr or ovo")
         if self.scaling is not None and self.scaling not in get_args(Kind):
             raise InvalidInput(f"there is no scaling {self.scaling!r}; there are: {', '.join(get_args(Kind))}")
+        if self.bias not in get_args(Bias):
+            raise InvalidInput(f"bias is {self.bias!r}; it must be one of: {', '.join(get_args(Bias))}")
+        if not 0 < self.bias_scale < np.inf or (self.bias_scale != 1.0 and self.bias != "augmented"):
+            raise InvalidInput(f"bias_scale is {self.bias_scale}; it must be > 0, and goes with an augmented bias only")
+        if not self.tol >= 0:
+            raise InvalidInput(f"tol is {self.tol}; it must be a number ≥ 0")
+        if self.max_iter is not None and not self.max_iter > 0:
+            raise InvalidInput(f"max_iter is {self.max_iter}; it must be > 0")
         if not self.C > 0:
             raise InvalidInput(f"C is {self.C}; it must be a number > 0 (inf for a hard margin)")
+        if self.task not in (None, "classification", "regression"):
+            raise InvalidInput(f"task is {self.task!r}; it must be classification or regression")
+        if np.isinf(self.C) and self.loss.name != "hinge":
+            raise InvalidInput(f"C=inf is the hard margin of the hinge; the loss {self.loss.name!r} needs a finite C")
+        if self.kind == "novelty" and self.bias != "free":
+            raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold")
         if self.task is not None and self.loss.name != "least-squares":
             raise InvalidInput("a task is chosen for least squares only; every other loss has its own")
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":

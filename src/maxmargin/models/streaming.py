@@ -15,7 +15,7 @@ Yu, Hsieh, Chang & Lin, "Large linear classification when data cannot fit in mem
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -25,6 +25,7 @@ import numpy as np
 from maxmargin.data import blocks as data_blocks
 from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.scaling import Scaling
+from maxmargin.data.source import Progress as DataProgress
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear
 from maxmargin.models.build import training_of
@@ -86,19 +87,26 @@ def refusal(recipe: Recipe) -> str | None:
     return None
 
 
-def fit_stream(path: str, reader: dict[str, Any], recipe: Recipe, budget: Budget, progress: Any = None) -> Fit:
-    """Train a linear model from blocks on disk."""
+def fit_stream(
+    path: str,
+    reader: dict[str, Any],
+    recipe: Recipe,
+    budget: Budget,
+    reading: AbstractContextManager[DataProgress | None],
+) -> Fit:
+    """Train a linear model from blocks on disk; `reading` shows how far the file is read."""
     if sentence := refusal(recipe):
         raise InvalidInput(sentence)
     cache = Cache()
     try:
-        data = _cached(cache, path, reader, progress)
+        with reading as progress:
+            data = _cached(cache, path, reader, progress)
         return _Streaming(cache, data, recipe, budget).fit()
     finally:
         cache.close()
 
 
-def _cached(cache: Cache, path: str, reader: dict[str, Any], progress: Any) -> Data:
+def _cached(cache: Cache, path: str, reader: dict[str, Any], progress: DataProgress | None) -> Data:
     """Fill the cache (1.): what is known of the data, its rows left out."""
     labels: list[np.ndarray] = []
     facts: dict[str, Any] = {}
