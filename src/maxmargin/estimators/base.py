@@ -88,7 +88,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _check_weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weights, and the rows of positive weight: a weight of 0 or less leaves its row out."""
-        if sample_weight is not None and np.ndim(sample_weight) == 1 and not (np.asarray(sample_weight) > 0).any():
+        given = None if sample_weight is None else np.asarray(sample_weight)
+        if given is not None and given.ndim == 1 and not (given > 0).any():
             raise InvalidInput("Invalid input - all samples have zero or negative weights.")
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         used = np.flatnonzero(weights > 0)

@@ -79,7 +79,7 @@ class Search(BaseEstimator):
         self.Cs_ = _values("Cs", self.Cs)
         kernels = self._kernels(base, data)
         self.gammas_ = np.array([getattr(kernel, "gamma", np.nan) for kernel in kernels], dtype=np.float64)
-        folds = list(check_cv(self.cv, targets, classifier=is_classifier(base)).split(data.X, targets))
+        folds = self._folds(base, data, targets, X, y)
         scorer = check_scoring(base, self.scoring)
         scores = np.full((len(self.Cs_), len(kernels), len(folds)), np.nan)
         self.worst_gap_ = 0.0
@@ -98,6 +98,17 @@ class Search(BaseEstimator):
             self.best_estimator_ = clone(base).set_params(**self.best_params_, max_time=budget.share(1))
             self.best_estimator_.fit(X, y, sample_weight)
         return self
+
+    def _folds(self, base: Any, data: Data, targets: np.ndarray, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The rows to train on and to score on, among those that count; a given splitter splits all rows."""
+        if self.cv is None or isinstance(self.cv, int):
+            return list(check_cv(self.cv, targets, classifier=is_classifier(base)).split(data.X, targets))
+        place = np.full(data.given, -1)
+        place[data.used] = np.arange(data.used.size)
+        return [
+            (place[train][place[train] >= 0], place[test][place[test] >= 0])
+            for train, test in check_cv(self.cv, y, classifier=is_classifier(base)).split(X, y)
+        ]
 
     def _along_C(self, fold: Fold, budget: Budget, fits: int) -> Iterator[Any]:
         """The fitted machine for each C, in increasing order; none where time is up."""

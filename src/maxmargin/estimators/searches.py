@@ -223,7 +223,7 @@ class LinearSVCCV(ClassifierSearch):
         ]
 
 
-class SVRCV(KernelSearch, RegressorMixin):
+class SVRCV(RegressorMixin, KernelSearch):
     """SVR with C and gamma chosen by cross-validation.
 
     Parameters

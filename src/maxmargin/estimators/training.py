@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: What is left of a budget that is spent: enough for a solver's first step, which every model needs.
 SPENT = 1e-9
+#: Up to so many rows "auto" is SMO: as quick as any, and it ends on exact bounds and crisp support vectors.
+SMALL = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +123,11 @@ class Budget:
         solver: str | Solver | None = None,
     ) -> Result:
         """Solve a problem with a share of what is left."""
+        solver = self.solver if solver is None else solver
+        small = problem.n <= SMALL and problem.bias == "free" and problem.form is not None
         result = solve(
             problem,
-            solver=self.solver if solver is None else solver,
+            solver="smo" if small and solver == "auto" else solver,
             tol=self.tol if tol is None else tol,
             max_time=self.share(problems),
             max_iter=None if self.max_iter == -1 else int(self.max_iter),
