@@ -2,8 +2,8 @@
 
 Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½‖Σ β_i x_i‖² − ½ βᵀ ridge β   s.t.  lower ≤ β ≤ upper  (and Σβ = total)
 
-    1. Sweeps of coordinate ascent with shrinking (`sweeps.py`). When the samples that are left agree to ε, all are
-       looked at again, and ε is divided by 4: nothing stays out unchecked.
+    1. Sweeps of coordinate ascent with shrinking (`sweeps.py`). When the samples that are left agree to ε, or after a
+       few sweeps, all are looked at again: nothing stays out unchecked. Then ε is divided by 4.
     2. A free bias is the limit of augmented ones (method of multipliers): the constant feature s has its bias
        centred at b, which moves by s²(Σβ − total) after every sweep, until that is 0.
     3. Where the sweeps slow down and there are few features, Newton's method on the augmented Lagrangian
@@ -37,6 +37,8 @@ MOST_FEATURES = 1000
 PATIENCE = 4
 #: A sweep that leaves more than this share of the gap for each pass is slow.
 SLOW = 0.5
+#: All samples are looked at again after so many sweeps, whatever ε says.
+RECHECK = 8
 #: σ begins at so many times the width of the box over the largest slope.
 FIRST = 10.0
 #: σ grows so many times from one problem to the next; less if the last took more than a few Newton steps.
@@ -109,9 +111,11 @@ class _Run:
             share = visited / n
             passes += share
             yield self._swept(gap, share)
-            if self.worst + abs(off) <= self.epsilon:
-                active, low, high = n, -np.inf, np.inf
+            agreed = self.worst + abs(off) <= self.epsilon
+            if agreed:
                 self.epsilon = max(self.epsilon / 4.0, self.least)
+            if agreed or self.k % RECHECK == 0:
+                active, low, high = n, -np.inf, np.inf
             if few_features and passes > PATIENCE and gap > SLOW**share * before:
                 return
             before = gap

@@ -1,0 +1,153 @@
+"""What the fast solvers are made of, and what they must survive: small caps, large problems, many and few features."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+from sklearn.svm import SVC, LinearSVC
+
+from maxmargin import Problem, solve
+from maxmargin.kernels import RBF, Polynomial
+from maxmargin.kernels.corner import Corner
+from maxmargin.kernels.exponential import exponential
+from maxmargin.parallel import over_blocks
+from maxmargin.solvers import choose
+from maxmargin.solvers.fast.sweeps import shuffle
+
+pytestmark = pytest.mark.compiled
+
+
+def noisy(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_classification(n, d, n_informative=min(d, 10), n_redundant=0, flip_y=0.1, random_state=seed)
+    return X, y
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exponential_is_exact_to_its_precision(dtype):
+    K = -np.random.default_rng(0).uniform(0, 40, size=(50, 300)).astype(dtype)
+    exponent = 2.0 * K.astype(np.float64)
+    exponential(K, np.zeros(50), np.zeros(300), 1.0)
+    # The exponent itself is rounded: that alone costs |exponent| times the spacing of the type.
+    allowed = np.finfo(dtype).eps * (4.0 + 1.5 * np.abs(exponent))
+    assert (np.abs(K / np.exp(exponent) - 1.0) < allowed).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exponential_ends_at_nothing_and_never_exceeds_one(dtype):
+    K = np.array([[-1e30, -1e4, -800.0, 0.0, 1e-7, 5.0]], dtype)
+    exponential(K, np.zeros(1), np.zeros(6), 1.0)
+    assert (K[0, :3] < 1e-37).all() and (K[0, 3:] == 1.0).all()
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("kernel", [RBF(0.1), Polynomial(2, 0.1, 1.0)])
+def test_corner_is_the_corner_of_the_kernel_matrix(storage, kernel):
+    X = storage(np.random.default_rng(0).normal(size=(1500, 7)))
+    corner = Corner(kernel, X, 0.5, 2.0**30)
+    order = np.random.default_rng(1).permutation(1500)
+    corner.extend(order[:700])
+    corner.extend(order[700:1300])
+    corner.keep(np.arange(1300) % 3 > 0)
+    index = corner.index
+    expected = kernel.block(X[index], X[index]) + 0.5
+    np.testing.assert_allclose(corner.K[: corner.size, : corner.size], expected, rtol=1e-12)
+    weights = np.random.default_rng(2).normal(size=index.size)
+    rows = order[1300:]
+    np.testing.assert_allclose(
+        corner.scores(rows, index, weights), (kernel.block(X[rows], X[index]) + 0.5) @ weights, rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_working_set_takes_turns_under_a_small_cap(bias):
+    X, y = noisy(1500, 5)
+    roomy = solve(Problem(X, y, kernel="rbf", C=10.0, bias=bias), "working-set", tol=1e-6)
+    small = solve(Problem(X, y, kernel="rbf", C=10.0, bias=bias, cache_bytes=700_000.0), "working-set", tol=1e-6)
+    assert small.certificate.holds(1e-6)
+    assert small.certificate.primal == pytest.approx(roomy.certificate.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_float32_rows_do_not_limit_the_gap(C):
+    X, y = noisy(5000, 8)
+    result = solve(Problem(X, y, kernel="rbf", C=C), "working-set", tol=1e-9)
+    assert result.certificate.holds(1e-9)
+    theirs = SVC(C=C, gamma="scale", tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(result.decision_function(X[:500]), theirs.decision_function(X[:500]), atol=1e-3)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("d", [5, 60])
+def test_coordinate_newton_reaches_a_tiny_gap_whatever_C(C, d):
+    X, y = noisy(3000, d)
+    for bias in ("augmented", "free"):
+        for rows in (X, sp.csr_array(X * (np.abs(X) > 0.7))):
+            result = solve(Problem(rows, y, C=C, bias=bias), "coordinate-newton", tol=1e-9)
+            assert result.certificate.holds(1e-9), (bias, result.status)
+
+
+def test_many_features_are_left_to_the_sweeps():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((2000, 5000), density=0.01, rng=rng, format="csr")
+    y = np.where(X @ rng.normal(size=5000) + 0.1 * rng.normal(size=2000) > 0, 1, -1)
+    for bias in ("none", "augmented", "free"):
+        assert solve(Problem(X, y, C=10.0, bias=bias), "coordinate-newton", tol=1e-6).certificate.holds(1e-6)
+    theirs = LinearSVC(loss="hinge", C=10.0, tol=1e-8, max_iter=100_000).fit(X, y)
+    problem = Problem(X, y, C=10.0, bias="augmented")
+    result = solve(problem, "coordinate-newton", tol=1e-7)
+    w = np.append(theirs.coef_[0], theirs.intercept_)
+    assert result.certificate.primal == pytest.approx(problem.primal(w), rel=1e-5)
+
+
+def test_auto_takes_the_fast_solvers():
+    X, y = noisy(100, 5)
+    assert choose(Problem(X, y)) == choose(Problem(X, y, bias="none")) == "coordinate-newton"
+    assert choose(Problem(X, y, kernel="rbf")) == choose(Problem(X, y, kernel="rbf", bias="augmented")) == "working-set"
+    assert choose(Problem(X, y, kernel="sigmoid")) == "smo"
+
+
+def test_shuffle_is_a_permutation_that_the_seed_decides():
+    first, second = np.arange(1000, dtype=np.uint32), np.arange(1000, dtype=np.uint32)
+    for order in (first, second):
+        shuffle(order, 700, np.array([12345], np.uint64))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(np.sort(first[:700]), np.arange(700))
+    np.testing.assert_array_equal(first[700:], np.arange(700, 1000))
+    assert (first[:700] != np.arange(700)).mean() > 0.9
+
+
+def test_threads_inside_threads_do_not_wait_for_each_other(monkeypatch):
+    monkeypatch.setenv("MAXMARGIN_THREADS", "2")
+    seen = np.zeros(100)
+
+    def outer(start: int, stop: int) -> None:
+        def inner(first: int, last: int) -> None:
+            seen[start + first : start + last] += 1
+
+        over_blocks(inner, stop - start, 5)
+
+    over_blocks(outer, 100, 25)
+    assert (seen == 1).all()
+
+
+def _count_in_child(queue) -> None:
+    seen = np.zeros(10)
+    over_blocks(lambda start, stop: seen.__setitem__(slice(start, stop), 1), 10, 1)
+    queue.put(float(seen.sum()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_starts_threads_of_its_own(monkeypatch):
+    monkeypatch.setenv("MAXMARGIN_THREADS", "2")
+    over_blocks(lambda start, stop: None, 10, 1)  # the parent's threads exist now
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_count_in_child, args=(queue,))
+    child.start()
+    child.join(30)
+    assert child.exitcode == 0 and queue.get() == 10.0
