@@ -136,6 +136,18 @@ def test_stopped_after_every_leg_and_resumed(trained, monkeypatch):
         assert one.iterations == other.iterations
 
 
+@pytest.mark.parametrize("options", [["--loss", "one-class", "--kernel", "rbf"], ["--loss", "least-squares"]])
+def test_any_task_has_checkpoints(options, files, tmp_path, command):
+    name = "values.csv" if "least-squares" in options else "two.svm"
+    for more in ([], ["--resume"]):  # a checkpoint of a training that is over gives the model again
+        ended = command(
+            "train", files / name, *options, "--checkpoint", tmp_path / "state", "-o", tmp_path / "model.mm", *more
+        )
+        assert ended.status == 0, ended.err
+        assert "proved" in ended.out
+    assert command("check", tmp_path / "model.mm", files / name).status == 0
+
+
 def test_a_checkpoint_of_another_training_is_refused(trained, command, monkeypatch):
     folder, _, _ = trained
     monkeypatch.chdir(folder)

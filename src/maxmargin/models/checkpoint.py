@@ -90,12 +90,11 @@ def load(path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
     return Checkpoint(os.fspath(path), fingerprint, done, standing)
 
 
-def fingerprint(recipe: Recipe, X: Any, y: np.ndarray | None, weights: np.ndarray) -> str:
+def fingerprint(recipe: Recipe, X: Any, targets: np.ndarray, weights: np.ndarray) -> str:
     """What a training depends on, as one SHA-256."""
     digest = hashlib.sha256(json.dumps(recipe.facts(), sort_keys=True, default=str).encode())
     parts = [X.data, X.indices, X.indptr] if sp.issparse(X) else [np.ascontiguousarray(X)]
-    parts += [] if y is None else [np.ascontiguousarray(y)]
-    for part in [*parts, weights]:
+    for part in [*parts, targets, weights]:
         digest.update(f"{part.dtype}{part.shape}".encode())
-        digest.update(part.tobytes() if part.dtype.kind == "U" else part.data.cast("B"))
+        digest.update(part.data.cast("B") if part.size else b"")
     return digest.hexdigest()
