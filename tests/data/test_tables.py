@@ -173,6 +173,21 @@ def test_a_header_that_promises_too_much_is_refused(tmp_path):
         read(tmp_path / "data.npz")
 
 
+@pytest.mark.parametrize(
+    "kind", [b"'<f08'", b"'f8,f8'", b"'2f8'", b"[('a', '<f8')]", b"'<c16'", b"'nonsense'", b"'V8'"]
+)
+def test_only_simple_types_are_read(kind, tmp_path):
+    path = tmp_path / "data.npy"
+    np.save(path, np.zeros((4, 2)))
+    raw = path.read_bytes()
+    # The header keeps its length: what the type takes more comes off the blanks at its end.
+    line = raw[10 : raw.index(b"\n") + 1]
+    changed = line.replace(b"'<f8'", kind).rstrip().ljust(len(line) - 1) + b"\n"
+    path.write_bytes(raw[:10] + changed + raw[10 + len(line) :])
+    with pytest.raises(InvalidInput):
+        read(path, target="1")
+
+
 def test_no_pickles(tmp_path):
     np.savez(tmp_path / "data.npz", X=np.array([[{}]], dtype=object), y=[1])
     with pytest.raises(InvalidInput, match="holds values of type object"):

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+#: What a solver may be asked to accept, as the words for it and the parameters of a small problem.
+TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("free bias", {"bias": "free"}),
+    ("other bias", {"bias": "augmented"}),
+    ("kernels", {"kernel": "rbf"}),
+    ("logistic", {"loss": "logistic"}),
+    ("hard margin", {"C": float("inf")}),
+)
+
 
 def solvers() -> None:
-    """List the solvers: what each accepts, and its paper.
+    """List the solvers: what each does and accepts, and its paper.
 
     Example: maxmargin solvers
     """
-    import numpy as np
-
     from maxmargin.cli.listing import show
-    from maxmargin.kernels import RBF
-    from maxmargin.problem import Problem
     from maxmargin.solvers.base import registry
 
-    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]]), np.array([-1, 1, 1, -1])
-    trials = {
-        "free": Problem(X, y),
-        "augmented": Problem(X, y, bias="augmented"),
-        "kernel": Problem(X, y, kernel=RBF(1.0), bias="free", C=1.0),
-        "logistic": Problem(X, y, loss="logistic"),
-        "hard": Problem(X[:2], y[:2], C=np.inf),
-    }
     rows = []
     for name in registry:
         solver = registry[name]
-        marks = ["yes" if solver.accepts(problem) is None else "-" for problem in trials.values()]
-        rows.append([name, (type(solver).__doc__ or "").splitlines()[0], *marks, solver.paper])
-    show(["solver", "what it does", *trials, "paper"], rows)
+        accepted = ", ".join(words for words, parameters in TRIALS if _accepts(solver, parameters))
+        rows.append([name, f"{(type(solver).__doc__ or '').splitlines()[0]}\n{solver.paper}", accepted])
+    show(["solver", "what it does, and its paper", "accepts"], rows)
+
+
+def _accepts(solver: Any, parameters: dict[str, Any]) -> bool:
+    """Whether a solver takes such a problem, with one bias or the other unless one is asked for."""
+    import numpy as np
+
+    from maxmargin.problem import Problem
+
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]]), np.array([-1, 1, 1, 1])
+    choices = [parameters] if "bias" in parameters else [{**parameters, "bias": bias} for bias in ("free", "augmented")]
+    return any(solver.accepts(Problem(X, y, **choice)) is None for choice in choices)
