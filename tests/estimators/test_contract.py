@@ -9,10 +9,12 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators import SVC, SVCCV, SVR, SVRCV, LinearSVC, LinearSVCCV, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 pytestmark = pytest.mark.compiled
 
+#: The searches are estimators, too; a small grid and two folds are enough to see that.
+SEARCHES = [made(Cs=[0.1, 1.0], cv=2) for made in (SVCCV, LinearSVCCV, SVRCV)]
 ESTIMATORS = [SVC(), SVR(), LinearSVC(), LinearSVR(), NuSVC(), NuSVR(), OneClassSVM()]
 
 #: Two checks that scikit-learn's own machines declare as failing: they compare two fits to seven digits, which the
@@ -36,7 +38,7 @@ def expected(estimator):
     return SEVEN_DIGITS
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
+@parametrize_with_checks([*ESTIMATORS, *SEARCHES], expected_failed_checks=expected)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 

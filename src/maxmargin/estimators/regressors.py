@@ -102,7 +102,7 @@ class SVR(KernelRegressor):
     max_time : float
         Seconds for the whole fit; the best certified model so far is kept when they are over.
     solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto".
+        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
     random_state : int, RandomState or None
         For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
     verbose : bool
