@@ -24,7 +24,7 @@ from maxmargin.errors import InvalidInput, bytes_text, missing_extra
 #: Text that is read at a time.
 PIECE = 2**24
 #: No line may be longer: a file without line ends is not text.
-LONGEST_LINE = 2**30
+LONGEST_LINE = 2**28
 
 #: Called with the bytes read so far and the size of the file (0 where nobody knows it).
 Progress = Callable[[int, int], object]
