@@ -35,7 +35,8 @@ class Corner:
         self.a2 = sqnorms(X)
         self.X = X if kernel.name in ("precomputed", "custom") else X.astype(self.dtype, copy=False)
         copied = 0 if self.X is X else self.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size)
-        self.capacity = min(n, isqrt(max(0, int(cache_bytes - copied) // self.dtype.itemsize)))
+        self.room = cache_bytes - copied
+        self.capacity = self._fitting(n)
         if self.capacity < min(n, 64):
             raise MemoryLimit(
                 f"the kernel values of 64 active samples do not fit the cap of {bytes_text(cache_bytes)};"
@@ -45,6 +46,16 @@ class Corner:
         self.K = np.empty((self.capacity, self.capacity // 32 * 32 + 48), self.dtype)
         self.index = np.empty(0, np.int64)
         self.evaluated = 0
+
+    def _fitting(self, most: int) -> int:
+        return min(most, isqrt(max(0, int(self.room) // self.dtype.itemsize)))
+
+    def leave(self, share: float) -> int:
+        """Leave a share of the room that is not in use to somebody else; says how many bytes that is."""
+        left = int(share * max(0.0, self.room - self.dtype.itemsize * self.size**2))
+        self.room -= left
+        self.capacity = self._fitting(self.capacity)
+        return left
 
     @property
     def size(self) -> int:

@@ -30,18 +30,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.kernels.corner import Corner
+from maxmargin.kernels.panel import Panel, add_rows
 from maxmargin.losses import DualForm
 from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
-from maxmargin.solvers.fast.working_set_steps import (
-    add_rows,
-    corner_of,
-    pair_steps,
-    ranges,
-    single_steps,
-)
+from maxmargin.solvers.fast.working_set_steps import corner_of, pair_steps, ranges, single_steps
 
 #: The first stage sees between this many samples and half of it.
 FIRST = 2000
@@ -53,6 +48,8 @@ SETTLED = 5.0
 BULK, FINE = 0.02, 0.2
 #: Working sets grow up to this size while samples run to their bounds.
 LARGEST = 2048
+#: From so many multiply-adds for one kernel value on, rows of samples that keep moving are kept.
+DEAR = 100.0
 #: The error of scores that came in the corner's precision, for a β of norm 1.
 ROUNDING = {"float32": 5e-7, "float64": 1e-15}
 
@@ -91,6 +88,8 @@ class _Run:
         self.drift = 0.0
         #: A margin that is always far enough from its corner to let a sample go.
         self.farthest = np.inf
+        #: Rows that are kept in the last stage, where they are dear.
+        self.panel: Panel | None = None
         self.steps = self.working_sets = 0
         row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
         self.row_work = row_work / problem.n + 4.0
@@ -109,6 +108,8 @@ class _Run:
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         everyone = np.arange(n)
         self._see(order[before:])
+        if self.row_work >= DEAR and len(sizes) > 1:
+            self.panel = Panel(self.corner, 0.5)
         epsilon = ROUND * first
         while True:
             if epsilon < 4.0 * ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
@@ -152,7 +153,8 @@ class _Run:
         self.scores[active] = form.target - g - form.ridge * beta
         others = self._others(seen)
         if changed.size and others.size:  # 5.
-            self.scores[others] += self.corner.scores(others, active[changed], (beta - old)[changed])
+            rows = self.panel or self.corner
+            self.scores[others] += rows.scores(others, active[changed], (beta - old)[changed])
         return changed.size > 0
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:

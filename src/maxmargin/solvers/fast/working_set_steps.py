@@ -136,18 +136,3 @@ def corner_of(K, chosen, start, stop, out):
         row = K[chosen[a]]
         for b in range(len(chosen)):
             out[a, b] = row[chosen[b]]
-
-
-@compiled
-def add_rows(K, rows, weights, start, stop, out):
-    """out[start:stop] += Σ weights_a K[rows_a, start:stop], four rows at a time: `out` stays in the fastest cache."""
-    fours = len(rows) // 4 * 4
-    for a in range(0, fours, 4):
-        row_0, row_1, row_2, row_3 = K[rows[a]], K[rows[a + 1]], K[rows[a + 2]], K[rows[a + 3]]
-        w_0, w_1, w_2, w_3 = weights[a], weights[a + 1], weights[a + 2], weights[a + 3]
-        for p in range(start, stop):
-            out[p] += w_0 * row_0[p] + w_1 * row_1[p] + w_2 * row_2[p] + w_3 * row_3[p]
-    for a in range(fours, len(rows)):
-        row = K[rows[a]]
-        for p in range(start, stop):
-            out[p] += weights[a] * row[p]

@@ -1,0 +1,62 @@
+"""Panel: whole rows of K that are needed again and again, kept as long as they fit.
+
+Where a kernel value is dear (many features), the rows of the samples that keep moving are worth their memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.compiled import compiled
+from maxmargin.kernels.corner import COLUMNS, Corner
+from maxmargin.parallel import over_blocks
+
+
+class Panel:
+    """Rows of K + offset in the corner's precision, in a share of the room that the corner has left."""
+
+    def __init__(self, corner: Corner, share: float) -> None:
+        self.corner = corner
+        n = len(corner.a2)
+        self.rows = np.empty((min(n, corner.leave(share) // (n * corner.dtype.itemsize)), n), corner.dtype)
+        self.count = 0
+        #: Where the row of each sample is, or −1.
+        self.place = np.full(n, -1)
+
+    def scores(self, samples: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Σ_j K_ij weights_j for the given samples; rows j that there is room for are kept."""
+        self._keep(columns[self.place[columns] < 0][: len(self.rows) - self.count])
+        kept = self.place[columns] >= 0
+        sums = np.zeros(self.rows.shape[1])
+        places, shares = self.place[columns[kept]], weights[kept]
+        over_blocks(lambda start, stop: add_rows(self.rows, places, shares, start, stop, sums), len(sums), 2048)
+        return sums[samples] + self.corner.scores(samples, columns[~kept], weights[~kept])
+
+    def _keep(self, samples: np.ndarray) -> None:
+        target = self.rows[self.count : self.count + len(samples)]
+
+        def fill(start: int, stop: int) -> None:
+            columns = np.arange(start, stop)
+            for first in range(0, len(samples), COLUMNS):
+                part = samples[first : first + COLUMNS]
+                target[first : first + len(part), start:stop] = self.corner.between(part, columns)
+
+        over_blocks(fill, self.rows.shape[1], 512)
+        self.place[samples] = np.arange(self.count, self.count + len(samples))
+        self.count += len(samples)
+        self.corner.evaluated += len(samples) * self.rows.shape[1]
+
+
+@compiled
+def add_rows(K, rows, weights, start, stop, out):
+    """out[start:stop] += Σ weights_a K[rows_a, start:stop], four rows at a time: `out` stays in the fastest cache."""
+    fours = len(rows) // 4 * 4
+    for a in range(0, fours, 4):
+        row_0, row_1, row_2, row_3 = K[rows[a]], K[rows[a + 1]], K[rows[a + 2]], K[rows[a + 3]]
+        w_0, w_1, w_2, w_3 = weights[a], weights[a + 1], weights[a + 2], weights[a + 3]
+        for p in range(start, stop):
+            out[p] += w_0 * row_0[p] + w_1 * row_1[p] + w_2 * row_2[p] + w_3 * row_3[p]
+    for a in range(fours, len(rows)):
+        row = K[rows[a]]
+        for p in range(start, stop):
+            out[p] += weights[a] * row[p]
