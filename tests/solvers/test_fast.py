@@ -66,16 +66,16 @@ def test_corner_is_the_corner_of_the_kernel_matrix(storage, kernel):
 
 def test_panel_keeps_what_fits_and_computes_the_rest():
     X = np.random.default_rng(0).normal(size=(600, 7))
-    corner = Corner(RBF(0.1), X, 0.5, 8.0 * 600 * 300)
+    corner = Corner(RBF(0.1), X, 0.5, 8.0 * 600 * 600)
     corner.extend(np.arange(100))
     panel = Panel(corner, 0.5)
-    assert corner.dtype.itemsize * (corner.capacity**2 + panel.rows.size) <= 8 * 600 * 300
-    assert 0 < len(panel.rows) < 200
+    assert corner.dtype.itemsize * (corner.capacity**2 + panel.rows.size) <= 8 * 600 * 600
+    assert 0 < len(panel.rows) < 400
     K = RBF(0.1).block(X, X) + 0.5
-    weights = np.random.default_rng(1).normal(size=200)
-    samples = np.arange(200, 600)
+    weights = np.random.default_rng(1).normal(size=400)
+    samples = np.arange(400, 600)
     for _ in range(2):
-        np.testing.assert_allclose(panel.scores(samples, np.arange(200), weights), K[200:, :200] @ weights, rtol=1e-9)
+        np.testing.assert_allclose(panel.scores(samples, np.arange(400), weights), K[400:, :400] @ weights, rtol=1e-9)
     assert panel.count == len(panel.rows)
 
 
