@@ -130,6 +130,7 @@ def test_more_digits_than_a_double_has(data_file):
         ("1 1:1 99999999999:1\n", "1:7", "too large"),
         ("\n# c\n1 3:1 2:1 3:4 # d\n", "3:11", "the index 3 comes twice"),
         ("1 1:1 1:1\n", "1:7", "the index 1 comes twice"),
+        ("1 1:1\r2:1\n1 1:1 \r 12:1 2:1\t2:1\n", "2:18", "the index 2 comes twice"),
         (b"\xff\xfe 1:1\n", "1:1", "is not UTF-8"),
         ("1 1:1\0 2:1\n", "1:5", "is not a number"),
         ("1 1:1_0\n", "1:5", "is not a number"),

@@ -173,9 +173,7 @@ def test_a_header_that_promises_too_much_is_refused(tmp_path):
         read(tmp_path / "data.npz")
 
 
-@pytest.mark.parametrize(
-    "kind", [b"'08'", b"'f8,f8'", b"'2f8'", b"[('a', '<f8')]", b"'<c16'", b"'nonsense'", b"'V8'"]
-)
+@pytest.mark.parametrize("kind", [b"'08'", b"'f8,f8'", b"'2f8'", b"[('a', '<f8')]", b"'<c16'", b"'nonsense'", b"'V8'"])
 def test_only_simple_types_are_read(kind, tmp_path):
     path = tmp_path / "data.npy"
     np.save(path, np.zeros((4, 2)))

@@ -7,6 +7,7 @@ of order; an index that comes twice in a line, NaN, infinities and ``qid:`` are 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -146,7 +147,7 @@ def _parsed(source: Source) -> Iterator[tuple[list[Block], float]]:
 
 def _text_labels(text: Text) -> bool | None:
     """Whether labels are text, by the first one; None where there is none yet."""
-    for line in text.raw.splitlines():
+    for line in text.raw.split(b"\n"):
         words = line.split(b"#")[0].split()
         if words:
             try:
@@ -209,18 +210,16 @@ def _error(source: Source, text: Text, at: int, mistake: int) -> InvalidInput:
 def _repetition(source: Source, text: Text, start: int, row: int) -> InvalidInput:
     """The sentence for an index that comes twice in the given row of a block."""
     at = start
-    for line in text.raw[start:].splitlines(keepends=True):
-        entries = line.split(b"#")[0].split()[1:]
-        if line.split(b"#")[0].split():
-            if row == 0:
-                known = [int(entry.split(b":")[0]) for entry in entries]
-                twice = next(k for k, index in enumerate(known) if index in known[:k])
-                column = -1
-                for entry in entries[: twice + 1]:
-                    column = line.index(entry, column + 1)
-                return InvalidInput(
-                    f"{place(source, text, at + column)}: the index {known[twice]} comes twice in this line"
-                )
-            row -= 1
-        at += len(line)
+    for line in text.raw[start:].split(b"\n"):
+        words = re.findall(rb"[^ \t\r]+", line.split(b"#")[0])
+        if words and row == 0:
+            known = [int(word.split(b":")[0]) for word in words[1:]]
+            twice = next(k for k, index in enumerate(known) if index in known[:k])
+            column = line.index(words[0]) + len(words[0])
+            for word in words[1 : twice + 2]:
+                column = line.index(word, column) + len(word)
+            where = place(source, text, at + column - len(words[twice + 1]))
+            return InvalidInput(f"{where}: the index {known[twice]} comes twice in this line")
+        row -= bool(words)
+        at += len(line) + 1
     raise AssertionError("the row is in its block")
