@@ -27,47 +27,17 @@ class LinearSVR(LinearMachine, Regressor):
 
     Parameters
     ----------
-    C : float
-        The weight of the loss.
     epsilon : float
         The half-width of the tube in which errors cost nothing.
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive"
         max(0, |z − t| − ε), or its square.
-    fit_intercept : bool
-        False is ``bias="none"``.
-    intercept_scaling : float
-        The constant feature of ``bias="augmented"``.
-    dual : "auto", True or False
-        There for scikit-learn's sake: every fit has a primal and a dual.
-    bias : "free", "augmented" or "none"
-        None is "free".
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+    tol, C, fit_intercept, intercept_scaling, dual, verbose, ...
+        All others as for `LinearSVC`.
 
     Attributes
     ----------
-    coef_, intercept_ : arrays
-        The hyperplane.
-    support_, support_vectors_, n_support_, dual_coef_ : arrays
-        The samples that matter and their coefficients.
-    certificate_ : Certificate or CertificateSummary
-        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
-    support_kinds_ : array of text, one row a binary problem
-        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
-    status_, trace_
-        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    coef_, intercept_, support_, support_vectors_, n_support_, dual_coef_, certificate_, support_kinds_, status_, trace_
+        As for `LinearSVC`; there is one problem.
     n_iter_ : int
         The solver's iterations.
 

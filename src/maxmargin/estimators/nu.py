@@ -40,58 +40,13 @@ class NuSVC(NuMachine, KernelClassifier):
     ----------
     nu : float in (0, 1]
         Refused before any kernel value is computed where a class is too small for it.
-    kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
-        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
-    degree, gamma, coef0
-        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
-    shrinking : bool
-        False asks for a textbook solver, which does not set samples aside on the way.
-    cache_size : float
-        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
-    probability : bool
-        Whether to provide `predict_proba`: the softmax of the decision values over one temperature, which is calibrated
-        on held-out rows (five more fits). `sklearn.calibration.CalibratedClassifierCV` around this machine is the way
-        to calibrate with more parameters.
-    class_weight : dict or "balanced"
-        Multiplies C for each class.
-    decision_function_shape : "ovr" or "ovo"
-        One column a class, or one a pair of classes.
-    break_ties : bool
-        Whether `predict` breaks ties between classes by their decision values.
-    multi_class : "ovo" or "ovr"
-        Train one class against one (as scikit-learn does), or one against the rest.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+    kernel, degree, gamma, coef0, shrinking, probability, ...
+        All others as for `SVC`.
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_ : arrays
-        Which rows matter, those rows (in order of their classes), and how many there are of each class.
-    dual_coef_ : array
-        Their coefficients, in scikit-learn's layout.
-    intercept_ : array
-        One for each binary problem.
-    coef_ : array
-        The normals, for the linear kernel.
-    certificate_ : Certificate or CertificateSummary
-        The proof, for the ν-problem itself: one for each binary problem by its labels, with their sum and worst.
-    support_kinds_ : array of text, one row a binary problem
-        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
-    status_, trace_
-        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, support_kinds_, status_, trace_
+        As for `SVC`; the proof is for the ν-problem itself.
     n_iter_ : array, one a binary problem
         The solver's iterations.
 
@@ -182,48 +137,13 @@ class NuSVR(NuMachine, KernelRegressor):
     ----------
     nu : float in (0, 1]
         At most this share of the rows is outside the tube, and at least this share are support vectors.
-    C : float
-        The weight of the loss.
-    kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
-        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
-    degree, gamma, coef0
-        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
-    shrinking : bool
-        False asks for a textbook solver, which does not set samples aside on the way.
-    cache_size : float
-        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+    C, kernel, degree, gamma, coef0, shrinking, ...
+        All others as for `SVC`.
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_ : arrays
-        Which rows matter, those rows (in order of their classes), and how many there are of each class.
-    dual_coef_ : array
-        Their coefficients, in scikit-learn's layout.
-    intercept_ : array
-        One for each binary problem.
-    coef_ : array
-        The normals, for the linear kernel.
-    certificate_ : Certificate or CertificateSummary
-        The proof, for the ν-problem itself: one for each binary problem by its labels, with their sum and worst.
-    support_kinds_ : array of text, one row a binary problem
-        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
-    status_, trace_
-        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, support_kinds_, status_, trace_
+        As for `SVC`; the proof is for the ν-problem itself.
     n_iter_ : int
         The solver's iterations.
 

@@ -80,52 +80,15 @@ class SVR(KernelRegressor):
 
     Parameters
     ----------
-    C : float
-        The weight of the loss.
     epsilon : float
         The half-width of the tube in which errors cost nothing.
-    kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
-        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
-    degree, gamma, coef0
-        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
-    shrinking : bool
-        False asks for a textbook solver, which does not set samples aside on the way.
-    cache_size : float
-        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
-    bias : "free", "augmented" or "none"
-        An intercept that is not penalised, one that is (a constant feature 1), or none.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
+    kernel, degree, gamma, coef0, tol, C, ...
+        All others as for `SVC`.
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_ : arrays
-        Which rows matter, those rows (in order of their classes), and how many there are of each class.
-    dual_coef_ : array
-        Their coefficients, in scikit-learn's layout.
-    intercept_ : array
-        One for each binary problem.
-    coef_ : array
-        The normals, for the linear kernel.
-    certificate_ : Certificate or CertificateSummary
-        The proof: that of the one binary problem, or one for each by its labels, with their sum and worst.
-    support_kinds_ : array of text, one row a binary problem
-        "free", "bound", "candidate" or "outside"; empty where a vector takes no part.
-    status_, trace_
-        Why the fit ended and what to do; what was seen along the way (a list, for several problems).
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, support_kinds_, status_, trace_
+        As for `SVC`; there is one problem.
     n_iter_ : int
         The solver's iterations.
 
