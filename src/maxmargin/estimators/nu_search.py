@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 STEPS = 60
 #: The problems on the way are solved to this share of the gap asked for.
 INNER = 0.1
+#: The gap of a rough solution, and how near to S its mass must be to need a better one.
+ROUGH, CLOSE = 1e-2, 0.1
 #: A margin this much smaller than the first guess is none.
 VANISHED = 1e-5
 
@@ -217,7 +219,12 @@ def search(
         # 1.
         scale = task.scale(tau)
         problem = task.at(tau)
-        result = budget.solve(problem, problems, None if beta is None else scale * beta, watch, tol=INNER * budget.tol)
+        tight = INNER * budget.tol
+        # While there is one side only, a rough solution tells which one this is, unless its mass is close to S.
+        rough = tight if task.low.solved and task.high.solved else max(tight, ROUGH)
+        result = budget.solve(problem, problems, None if beta is None else scale * beta, watch, tol=rough)
+        if rough > tight and abs(np.abs(result.beta).sum() / scale - task.total) < CLOSE * task.total:
+            result = budget.solve(problem, problems, result, watch, tol=tight)
         iterations += result.iterations
         solved = result.beta / scale
         task.take(Side(tau, solved, float(np.abs(solved).sum())))
