@@ -18,7 +18,7 @@ from maxmargin.kernels.base import Kernel, sqnorms
 from maxmargin.parallel import over_blocks
 
 #: A block of K that is computed at once: it stays in the processor's cache while exp runs over it.
-ROWS, COLUMNS = 512, 1024
+ROWS, COLUMNS = 512, 2048
 #: A whole matrix up to this size is kept in float64.
 SMALL = 2.0**27
 

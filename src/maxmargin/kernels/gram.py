@@ -99,19 +99,19 @@ class Gram:
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """(K + offset) v in float64, block by block over the non-zeros of v, straight from the data."""
-        if self.given:
-            out = np.empty(self.n)
+        out = np.empty(self.n)
+        if self.kernel.name == "precomputed":
             over_blocks(lambda start, stop: scores_of_rows(self.X, v, start, stop, out), self.n, 2048)
-            return out
+            return out + self.offset * float(v.sum())
         support = np.flatnonzero(v)
-        weights = v[support]
-        out = np.full(self.n, self.offset * float(weights.sum()))
+        out[:] = self.offset * float(v.sum())
         for first in range(0, support.size, COLUMNS):
             part = support[first : first + COLUMNS]
+            columns, norms, weights = self.X[part].astype(np.float64, copy=False), self._sqnorms[part], v[part]
 
-            def add(start: int, stop: int, part: np.ndarray = part, first: int = first) -> None:
+            def add(start: int, stop: int, columns=columns, norms=norms, weights=weights) -> None:
                 rows = slice_rows(self.X, start, stop).astype(np.float64, copy=False)
-                out[start:stop] += self.kernel.cross(rows, self.X, part) @ weights[first : first + COLUMNS]
+                out[start:stop] += self.kernel.block(rows, columns, self._sqnorms[start:stop], norms) @ weights
 
             over_blocks(add, self.n, 256)
         return out
