@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HEADER = ("method", "bias", "steps", "seconds", "primal", "dual", "gap", "right", "SVs")
 
 #: Methods that work to the last digits; the first-order ones stop at a thousandth.
-EXACT = ("coordinate-ascent", "smo", "qp", "qp-primal", "interior-point", "auto")
+EXACT = ("coordinate-ascent", "smo", "qp", "qp-primal", "interior-point", "coordinate-newton", "working-set", "auto")
 
 
 @dataclass(frozen=True)

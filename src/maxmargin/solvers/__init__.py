@@ -26,7 +26,9 @@ def solver(which: str | Solver, problem: Problem) -> Solver:
 def choose(problem: Problem) -> str:
     """What "auto" means: coordinate-newton for linear problems, working-set for kernels.
 
-    What they do not accept goes to the solvers that accept any problem of their kind.
+    What they do not accept goes to the solvers that accept any problem of their kind; and so does a linear one-class
+    problem, whose optimum is 0 where the origin is among the samples: no relative gap can tell that it is reached.
     """
     fast = "coordinate-newton" if problem.linear else "working-set"
-    return fast if registry[fast].accepts(problem) is None else reliable(problem)
+    pointless = problem.linear and problem.task == "novelty"
+    return fast if not pointless and registry[fast].accepts(problem) is None else reliable(problem)
