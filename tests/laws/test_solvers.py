@@ -135,6 +135,7 @@ digest = hashlib.sha256()
 for solver, options in [
     ("coordinate-ascent", dict(bias="augmented")), ("accelerated-gradient", dict(bias="free")),
     ("smo", dict(kernel="rbf", cache_bytes=5e7)), ("subgradient", dict(bias="none")),
+    ("truncated-newton", dict(loss="logistic")), ("truncated-newton", dict(loss="squared-hinge", kernel="rbf")),
 ]:
     result = solve(Problem(X, y, C=0.1, **options), solver=solver, tol=1e-2, max_iter=2000)
     digest.update(result.beta.tobytes() + np.float64(result.certificate.gap).tobytes())

@@ -14,7 +14,16 @@ from maxmargin.solvers.base import registry
 BIASES = ("none", "augmented", "free")
 
 #: Solvers that must reach a relative gap of 1e-8; the others are first-order methods and must reach 1e-3.
-EXACT = ("coordinate-ascent", "smo", "qp", "qp-primal", "interior-point", "coordinate-newton", "working-set")
+EXACT = (
+    "coordinate-ascent",
+    "smo",
+    "qp",
+    "qp-primal",
+    "interior-point",
+    "coordinate-newton",
+    "working-set",
+    "truncated-newton",
+)
 #: It separates; it does not minimise the gap.
 NOT_AN_OPTIMISER = "perceptron"
 

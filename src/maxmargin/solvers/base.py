@@ -44,7 +44,7 @@ class Solver(ABC):
 def reliable(problem: Problem) -> str:
     """The name of a solver that would do, for any problem at all."""
     if problem.form is None:
-        return "subgradient"
+        return "truncated-newton"
     return "smo" if problem.bias == "free" else "coordinate-ascent"
 
 

@@ -24,21 +24,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.compiled import compiled
 from maxmargin.losses import DualForm
 from maxmargin.parallel import blocks, over_blocks
+from maxmargin.solvers.fast.newton_step import normal_matrix, passes_of_matrix, step_length
 from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
 from maxmargin.space import LinearSpace
 
-#: Samples in a block of the n-vectors, and of the rows in the matrix; parts whose sums are added in order.
-SAMPLES, ROWS, PARTS = 2**15, 1024, 4
-#: Rows with less than this share of non-zeros go into the matrix entry by entry, others through BLAS.
-SPARSE = 0.15
-#: Trial steps in one search.
-TRIALS = 12
+#: Samples in a block of the n-vectors.
+SAMPLES = 2**15
 
 
 class AugmentedLagrangian:
@@ -126,62 +122,17 @@ class AugmentedLagrangian:
             )
             return linear + alpha * square - pulled
 
-        low, high, at_low, at_high = 0.0, 1.0, first, slope(1.0)
-        if at_high <= 0.0 or abs(at_high) <= 0.1 * abs(first):
-            return 1.0
-        best = 1.0
-        for _ in range(TRIALS):
-            best = low + (high - low) * min(max(at_low / (at_low - at_high), 0.1), 0.9)
-            value = slope(best)
-            if abs(value) <= 0.1 * abs(first):
-                break
-            if value < 0.0:
-                low, at_low = best, value
-            else:
-                high, at_high = best, value
-        return best
+        return step_length(slope, first)
 
     # 1.
 
     def _solve(self, gradient: np.ndarray) -> np.ndarray:
         form = self.form
         inside = np.flatnonzero((self.u > form.lower) & (self.u < form.upper) & ((self.u != 0.0) | (form.tube == 0.0)))
-        matrix = self._matrix(inside, 1.0 / (form.ridge[inside] + 1.0 / self.sigma))
+        matrix = normal_matrix(self.space, self.free_bias, inside, 1.0 / (form.ridge[inside] + 1.0 / self.sigma))
+        self.passes += passes_of_matrix(self.space, len(inside))
         factor = cho_factor(matrix, lower=True, check_finite=False, overwrite_a=True)
         return cho_solve(factor, gradient, check_finite=False)
-
-    def _matrix(self, inside: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has no 1 of its own, but a crumb of it."""
-        space = self.space
-        d, constant = space.d, 1.0 if self.free_bias else space.constant
-        size = max(ROWS, -(-len(inside) // PARTS))
-        parts = np.zeros((len(blocks(max(1, len(inside)), size)), d + 1, d + 1))
-        by_entries = sp.issparse(space.X) and space.work < SPARSE * space.n * d
-
-        def add(start: int, stop: int) -> None:
-            part = parts[start // size]
-            if by_entries:
-                add_products(space.rows, inside[start:stop], weights[start:stop], constant, part)
-                return
-            for first, last in blocks(stop - start, ROWS):
-                some = slice(start + first, start + last)
-                rows = space.X[inside[some]]
-                rows = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64, copy=False)
-                rows = np.column_stack([rows, np.full(len(rows), constant)])
-                part += (rows * weights[some, None]).T @ rows
-
-        over_blocks(add, len(inside), size)
-        share = len(inside) / space.n
-        self.passes += share * (space.work / space.n if by_entries else d / 20.0)
-        products = parts.sum(axis=0)
-        products = np.tril(products) + np.tril(products, -1).T if by_entries else products
-        # The constant's place is the last one: of a free bias after w, of an augmented one at the end of w.
-        places = np.r_[np.arange(d), space.size + self.free_bias - 1]
-        matrix = np.eye(space.size + self.free_bias)
-        if self.free_bias:
-            matrix[-1, -1] = 1e-12 * float(weights.sum()) or 1.0
-        matrix[np.ix_(places, places)] += products
-        return matrix
 
 
 @compiled
@@ -209,19 +160,3 @@ def shortfalls(start, stop, z, u, target, ridge, tube, lower, upper):
     for i in range(start, stop):
         total += shortfall(target[i] - z[i], ridge[i], tube[i], u[i], lower[i], upper[i])[0]
     return total
-
-
-@compiled
-def add_products(X, inside, weights, constant, out):
-    """The lower half of Σ weights_i x_i x_iᵀ over sparse rows, the constant behind each."""
-    last = out.shape[0] - 1
-    for a in range(len(inside)):
-        start, stop = X.indptr[inside[a]], X.indptr[inside[a] + 1]
-        for p in range(start, stop):
-            value = weights[a] * X.data[p]
-            j = X.indices[p]
-            for q in range(start, stop):
-                if X.indices[q] <= j:
-                    out[j, X.indices[q]] += value * X.data[q]
-            out[last, j] += value * constant
-        out[last, last] += weights[a] * constant * constant
