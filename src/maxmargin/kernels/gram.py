@@ -107,14 +107,18 @@ class Gram:
         out[:] = self.offset * float(v.sum())
         for first in range(0, support.size, COLUMNS):
             part = support[first : first + COLUMNS]
-            columns, norms, weights = self.X[part].astype(np.float64, copy=False), self._sqnorms[part], v[part]
-
-            def add(start: int, stop: int, columns=columns, norms=norms, weights=weights) -> None:
-                rows = slice_rows(self.X, start, stop).astype(np.float64, copy=False)
-                out[start:stop] += self.kernel.block(rows, columns, self._sqnorms[start:stop], norms) @ weights
-
-            over_blocks(add, self.n, 256)
+            self._add_product(part, self.X[part].astype(np.float64, copy=False), v[part], out)
         return out
+
+    def _add_product(self, part: np.ndarray, columns: Any, weights: np.ndarray, out: np.ndarray) -> None:
+        """Out += K[:, part] weights, in float64."""
+        norms = self._sqnorms[part]
+
+        def add(start: int, stop: int) -> None:
+            rows = slice_rows(self.X, start, stop).astype(np.float64, copy=False)
+            out[start:stop] += self.kernel.block(rows, columns, self._sqnorms[start:stop], norms) @ weights
+
+        over_blocks(add, self.n, 256)
 
     def _compute(self, index: np.ndarray, out: np.ndarray) -> None:
         def fill(start: int, stop: int) -> None:
