@@ -50,7 +50,9 @@ def fit(name):
     makers = {
         "linear": lambda: solve(Problem(X, y)),
         "kernel": lambda: solve(Problem(X, y, kernel="rbf", C=10.0), tol=1e-8),
-        "augmented": lambda: solve(Problem(X, y, bias="augmented", bias_scale=2.0, class_weight={1.0: 3.0})),
+        "augmented": lambda: solve(
+            Problem(X, y, bias="augmented", bias_scale=2.0, class_weight={1.0: 3.0}), "coordinate-ascent"
+        ),
         "sparse": lambda: solve(Problem(sp.csr_array(X.astype(np.float32)), y, bias="none")),
         "hard": lambda: solve(Problem(*clouds(4.0), C=np.inf)),
         "inseparable": lambda: solve(Problem(X, y, C=np.inf)),

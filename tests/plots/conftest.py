@@ -51,7 +51,7 @@ def moons():
 def inseparable():
     """A hard margin that does not exist: the primal is infinite in every row of the trace."""
     X, y = two_clouds(60, 0.5)
-    return solve(Problem(X, y, C=np.inf), tol=1e-6, every=1, snapshots=True, max_iter=1000)
+    return solve(Problem(X, y, C=np.inf), "smo", tol=1e-6, every=1, snapshots=True, max_iter=1000)
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,8 @@ def regression():
     rng = np.random.default_rng(0)
     x = np.linspace(0.0, 6.0, 50)[:, None]
     t = np.sin(x[:, 0]) + 0.15 * rng.normal(size=50)
-    return solve(Problem(x, t, loss="epsilon-insensitive", kernel="rbf", C=10.0), tol=1e-6, every=1, snapshots=True)
+    problem = Problem(x, t, loss="epsilon-insensitive", kernel="rbf", C=10.0)
+    return solve(problem, "smo", tol=1e-6, every=1, snapshots=True)
 
 
 @pytest.fixture(scope="session")

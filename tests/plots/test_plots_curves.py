@@ -96,7 +96,7 @@ def test_a_single_look_is_a_point(clouds, fits):
 
 
 def test_a_gap_of_zero_is_drawn_at_a_floor_and_said(fits):
-    result = solve(Problem([[0.0, 0.0], [1.0, 0.0]], [0, 1], C=1.0), tol=1e-8, every=1)
+    result = solve(Problem([[0.0, 0.0], [1.0, 0.0]], [0, 1], C=1.0), "smo", tol=1e-8, every=1)
     display = plots.convergence(result)
     if (display.gap["smo"] == 0).any():
         assert "0 is drawn at" in display.axes[1].get_title(loc="left")
