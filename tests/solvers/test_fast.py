@@ -17,8 +17,10 @@ from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
 from maxmargin.parallel import over_blocks
+from maxmargin.result import Reason
 from maxmargin.solvers import choose
 from maxmargin.solvers.fast.sweeps import shuffle
+from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet
 
 pytestmark = pytest.mark.compiled
 
@@ -86,6 +88,14 @@ def test_working_set_takes_turns_under_a_small_cap(bias):
     small = solve(Problem(X, y, kernel="rbf", C=10.0, bias=bias, cache_bytes=700_000.0), "working-set", tol=1e-6)
     assert small.certificate.holds(1e-6)
     assert small.certificate.primal == pytest.approx(roomy.certificate.primal, rel=2e-6)
+
+
+def test_a_long_round_can_be_ended_within_it():
+    X, y = noisy(1800, 5)
+    problem = Problem(X, y, kernel="rbf", C=1e4)
+    ended = solve(problem, WorkingSet(size=16), tol=1e-12, max_iter=100)
+    assert ended.status.reason is Reason.MAX_ITER and ended.iterations < 100 + 2 * PAUSE
+    assert problem.is_feasible(ended.beta) and np.isfinite(ended.certificate.gap)
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])

@@ -46,6 +46,8 @@ STAGE, ROUND = 0.1, 0.05
 SETTLED = 5.0
 #: A working set is solved to this share of the violation: far while its samples run to their bounds, then in turns.
 BULK, FINE = 0.02, 0.2
+#: Working sets between two pauses.
+PAUSE = 32
 #: Working sets grow up to this size while samples run to their bounds.
 LARGEST = 2048
 #: From so many multiply-adds for one kernel value on, rows of samples that keep moving are kept.
@@ -84,6 +86,8 @@ class _Run:
         self.curvature = problem.space.diag() + self.form.ridge
         self.beta = start_beta(problem, start)
         self.scores = np.zeros(problem.n)
+        #: Whether the last round changed anything.
+        self.moved = True
         #: Σ‖Δβ‖² since the scores were computed in float64.
         self.drift = 0.0
         #: A margin that is always far enough from its corner to let a sample go.
@@ -103,7 +107,7 @@ class _Run:
         before = 0
         for size in sizes[:-1]:  # 1.
             self._see(order[before:size])
-            self._round(order[:size], STAGE * first)
+            yield from self._round(order[:size], STAGE * first)
             before = size
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         everyone = np.arange(n)
@@ -115,9 +119,9 @@ class _Run:
             if epsilon < 4.0 * ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
                 self.scores = self.problem.space.scores(self.beta)
                 self.drift = 0.0
-            moved = self._round(everyone, epsilon)
+            yield from self._round(everyone, epsilon)
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores, work=self._work())
-            if not moved and epsilon < 1e-14 * first:
+            if not self.moved and epsilon < 1e-14 * first:
                 return
             epsilon /= 4.0  # 6.
 
@@ -140,13 +144,16 @@ class _Run:
             self.drift += float(self.beta @ self.beta)
             self.scores[samples] = self.corner.scores(samples, support, self.beta[support])
 
-    def _round(self, seen: np.ndarray, epsilon: float) -> bool:
-        """One round over the seen samples (3. to 5.); says whether anything moved."""
+    def _round(self, seen: np.ndarray, epsilon: float) -> Iterator[Iterate]:
+        """One round over the seen samples (3. to 5.); shows where it stands on the way, so that a budget can end it."""
         self._choose_active(seen, epsilon)
         active = self.corner.index
         form, old = self.form.of(active), self.beta[active]
         g = form.target - self.scores[active] - form.ridge * old
-        beta = self._settle(form, old.copy(), g, epsilon)
+        beta = old.copy()
+        for _ in self._settle(form, beta, g, epsilon):
+            self.beta[active] = beta
+            yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         changed = np.flatnonzero(beta != old)
         self.drift += float((beta - old) @ (beta - old))
         self.beta[active] = beta
@@ -155,7 +162,7 @@ class _Run:
         if changed.size and others.size:  # 5.
             rows = self.panel or self.corner
             self.scores[others] += rows.scores(others, active[changed], (beta - old)[changed])
-        return changed.size > 0
+        self.moved = changed.size > 0
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
         """Let the settled go, take the violators in (3.)."""
@@ -189,8 +196,8 @@ class _Run:
         g = form.target - self.scores[samples] - form.ridge * beta
         return ranges(form.tube, form.lower, form.upper, beta, g)
 
-    def _settle(self, form: DualForm, beta: np.ndarray, g: np.ndarray, epsilon: float) -> np.ndarray:
-        """The maximum over the active samples, up to the violation ε (4.); g follows β."""
+    def _settle(self, form: DualForm, beta: np.ndarray, g: np.ndarray, epsilon: float) -> Iterator[None]:
+        """Move β to the maximum over the active samples, up to the violation ε (4.), and g with it; pauses at times."""
         corner, m = self.corner, self.corner.size
         curvature = self.curvature[corner.index]
         bounds = (form.tube, form.lower, form.upper)
@@ -200,7 +207,7 @@ class _Run:
             rise, fall = ranges(*bounds, beta, g)
             worst = _violation(rise, fall, self.free_bias)
             if worst <= epsilon:
-                return beta
+                return
             chosen = _pick(rise, fall, size, last, turns, self.free_bias)
             turns[chosen] += 1
             turns[np.setdiff1d(last, chosen, assume_unique=True)] = 0
@@ -214,7 +221,7 @@ class _Run:
             )
             moved = np.flatnonzero(inner != beta[chosen])
             if steps == 0 or moved.size == 0:
-                return beta  # the violation that is left is below the rounding of a step
+                return  # the violation that is left is below the rounding of a step
             change = (inner - beta[chosen])[moved]
             rows = chosen[moved]
             beta[chosen] = inner
@@ -222,6 +229,8 @@ class _Run:
             g[rows] -= form.ridge[rows] * change
             self.steps += steps * chosen.size
             self.working_sets += 1
+            if self.working_sets % PAUSE == 0:
+                yield
             # Few steps for a whole set: its samples went straight to a bound, and more could have.
             bulk = steps < chosen.size // 2
             size, share = (min(2 * size, LARGEST), BULK) if bulk else (self.size, FINE)
