@@ -27,12 +27,24 @@ def blocks(n: int, size: int) -> list[tuple[int, int]]:
 def over_blocks(function: Callable[[int, int], object], n: int, size: int) -> None:
     """Call function(start, stop) for every block, side by side; each call must write to its own place."""
     pieces = blocks(n, size)
-    workers = min(threads(), len(pieces))
-    if workers <= 1 or getattr(_here, "inside", False):  # a thread of ours that waited for the others would block them
+    helpers = min(threads(), len(pieces)) - 1
+    if helpers <= 0 or getattr(_here, "inside", False):  # a thread of ours that waited for the others would block them
         for start, stop in pieces:
             function(start, stop)
         return
-    list(_pool(workers).map(lambda piece: function(*piece), pieces))
+    rest = iter(pieces)
+
+    def work() -> None:
+        for start, stop in rest:  # whoever is free takes the next
+            function(start, stop)
+
+    others = [_pool(helpers).submit(work) for _ in range(helpers)]
+    try:
+        work()
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.result()
 
 
 def _pool(workers: int) -> ThreadPoolExecutor:

@@ -15,13 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.kernels import Gram, Kernel
-from maxmargin.kernels.base import slice_rows
+from maxmargin.kernels.base import slice_rows, sqnorms
 from maxmargin.kernels.gram import COLUMNS
 from maxmargin.parallel import blocks, over_blocks
-from maxmargin.rows import combine_rows, rows_of, scores_of_rows, sqnorms_of_rows
+from maxmargin.rows import combine_rows, rows_of, scores_of_rows
 
 #: w = Σ u_i x_i is summed in this many parts, whatever the number of threads: the bits stay the same.
 PARTS = 4
+#: Rows whose scores one thread computes at a time.
+ROWS = 2**12
 
 
 class LinearSpace:
@@ -50,7 +52,7 @@ class LinearSpace:
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         s = np.empty(self.n)
-        over_blocks(lambda start, stop: scores_of_rows(self.rows, w, start, stop, s), self.n, 2**16)
+        over_blocks(lambda start, stop: scores_of_rows(self.rows, w, start, stop, s), self.n, ROWS)
         s += self.constant * w[-1]
         return s
 
@@ -63,9 +65,7 @@ class LinearSpace:
 
     def diag(self) -> np.ndarray:
         """K_ii."""
-        q = np.empty(self.n)
-        over_blocks(lambda start, stop: sqnorms_of_rows(self.rows, start, stop, q), self.n, 2**16)
-        return q + self.constant**2
+        return sqnorms(self.X) + self.constant**2
 
     def bias(self, w: np.ndarray) -> float:
         """The bias inside w."""
@@ -74,7 +74,7 @@ class LinearSpace:
     def decision(self, Z: Any, w: np.ndarray) -> np.ndarray:
         """⟨w, φ(z)⟩ for new rows, the constant feature included."""
         out = np.empty(Z.shape[0])
-        over_blocks(lambda start, stop: scores_of_rows(rows_of(Z), w, start, stop, out), Z.shape[0], 2**16)
+        over_blocks(lambda start, stop: scores_of_rows(rows_of(Z), w, start, stop, out), Z.shape[0], ROWS)
         return out + self.bias(w)
 
 

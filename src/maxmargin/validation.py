@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel
-from maxmargin.parallel import blocks
+from maxmargin.parallel import over_blocks
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
@@ -75,24 +75,31 @@ def _check_sparse(X: Any, name: str) -> Any:
 def _check_values(X: Any, name: str) -> None:
     """Refuse NaN, infinities and values whose squares overflow, naming row and column; a block at a time."""
     values = X.data if sp.issparse(X) else X
-    size = max(1, 2**20 // max(1, values.shape[1] if values.ndim == 2 else 1))
-    for start, stop in blocks(len(values), size):
+    size = max(1, 2**18 // max(1, values.shape[1] if values.ndim == 2 else 1))
+    refused = []
+
+    def check(start: int, stop: int) -> None:
         part = values[start:stop]
         low, high = float(part.min(initial=0.0)), float(part.max(initial=0.0))
-        if np.isfinite(low) and np.isfinite(high) and max(-low, high) <= LARGEST:
-            continue
-        bad = np.argwhere(~(np.abs(part, dtype=np.float64) <= LARGEST))[0]
-        if sp.issparse(X):
-            place = start + int(bad[0])
-            row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
-        else:
-            row, column = start + int(bad[0]), int(bad[1])
-        value = X[row, column]
-        if np.isfinite(value):
-            raise InvalidInput(
-                f"{name}[{row}, {column}] is {value:g}; its square overflows: rescale the features below {LARGEST:g}"
-            )
-        raise InvalidInput(f"{name}[{row}, {column}] is {value}; fill in or drop that row, or scale the column first")
+        if not (np.isfinite(low) and np.isfinite(high) and max(-low, high) <= LARGEST):
+            refused.append((start, stop))
+
+    over_blocks(check, len(values), size)
+    if not refused:
+        return
+    start, stop = min(refused)
+    bad = np.argwhere(~(np.abs(values[start:stop], dtype=np.float64) <= LARGEST))[0]
+    if sp.issparse(X):
+        place = start + int(bad[0])
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    else:
+        row, column = start + int(bad[0]), int(bad[1])
+    value = X[row, column]
+    if np.isfinite(value):
+        raise InvalidInput(
+            f"{name}[{row}, {column}] is {value:g}; its square overflows: rescale the features below {LARGEST:g}"
+        )
+    raise InvalidInput(f"{name}[{row}, {column}] is {value}; fill in or drop that row, or scale the column first")
 
 
 def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
@@ -154,7 +161,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         if odd:
             raise InvalidInput(f"y[{odd[0]}] is {y[odd[0]]}; fill in or drop that row")
     try:
-        classes, code = np.unique(y, return_inverse=True)
+        classes = np.unique(y) if y.dtype.kind in "OUS" else _few_labels(y)
     except TypeError:
         raise InvalidInput("y mixes labels of different types; make them all text or all numbers") from None
     if len(classes) == 1:
@@ -164,7 +171,13 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidInput(
             f"y holds {len(classes)} classes ({shown}); a Problem has two: select two or code one against the rest"
         )
-    return np.where(code == 1, 1.0, -1.0), classes
+    return np.where(y == classes[1], 1.0, -1.0), classes
+
+
+def _few_labels(y: np.ndarray) -> np.ndarray:
+    """The labels in order; two of them are found without sorting all."""
+    ends = np.array([y.min(), y.max()])
+    return np.unique(ends) if ((y == ends[0]) | (y == ends[1])).all() else np.unique(y)
 
 
 def check_weights(

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import MaxMarginError
 from maxmargin.models import load, save
-from tests.data.fuzz import main, mutated
+from tests.data.fuzz import MEMORY, main, mutated
 from tests.models.fitted import fitted
 
 SEEDS = {
@@ -77,7 +77,7 @@ def run(inputs: int, seconds: float, seed: int) -> Counter:
     rng = random.Random(seed)
     outcomes: Counter = Counter()
     until = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         path = Path(folder) / "input"
         known: dict[str, list[bytes]] = {}
         for kind, names in SEEDS.items():

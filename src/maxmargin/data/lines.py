@@ -29,6 +29,8 @@ def side_by_side(text: Text, start: int, work: Callable[[int, int], Parsed]) -> 
     while cuts[-1] < len(text.raw):
         end = text.raw.find(b"\n", cuts[-1] + BLOCK)
         cuts.append(end + 1 if end >= 0 else len(text.raw))
+    if len(cuts) == 2:
+        return [work(*cuts)]
     with ThreadPoolExecutor(threads()) as pool:
         found = list(pool.map(attempt, cuts, cuts[1:]))
     done = []

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +24,8 @@ from maxmargin.errors import InvalidInput, bytes_text, missing_extra
 
 #: Text that is read at a time.
 PIECE = 2**24
+#: A piece shorter than this is worked on before the next one is read.
+SHORT = 2**16
 #: No line may be longer: a file without line ends is not text.
 LONGEST_LINE = 2**28
 
@@ -98,12 +101,13 @@ class Source:
         """The whole file as pieces of about PIECE bytes, each of whole lines; the last line may lack its end."""
         line, rest = 1, b""
         with ThreadPoolExecutor(1) as reader:
-            coming = reader.submit(self.read, PIECE)
+            coming: Callable[[], bytes] = partial(self.read, PIECE)
             while True:
-                data = coming.result()
+                data = coming()
                 share = self.share()
                 if data:
-                    coming = reader.submit(self.read, PIECE)
+                    # A short piece is as good as the last one: no thread for what may come behind it.
+                    coming = partial(self.read, PIECE) if len(data) < SHORT else reader.submit(self.read, PIECE).result
                     cut = data.rfind(b"\n") + 1
                     if cut == 0:
                         rest += data

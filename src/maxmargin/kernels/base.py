@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin.compiled import compiled
 from maxmargin.errors import InvalidInput
+from maxmargin.parallel import over_blocks
 from maxmargin.registry import Registry
 from maxmargin.rows import rows_of, sqnorms_of_rows
 
@@ -102,12 +103,11 @@ def _add_rows(B, place, dense, out):
 
 
 def sqnorms(A: Any) -> np.ndarray:
-    """‖a‖² for all rows, float64."""
-    if sp.issparse(A):
-        out = np.empty(A.shape[0])
-        sqnorms_of_rows(rows_of(A), 0, A.shape[0], out)
-        return out
-    return np.einsum("ij,ij->i", A, A, dtype=np.float64)
+    """‖a‖² of every row, float64."""
+    out = np.empty(A.shape[0])
+    rows = rows_of(A)
+    over_blocks(lambda start, stop: sqnorms_of_rows(rows, start, stop, out), A.shape[0], 2**12)
+    return out
 
 
 def scale_gamma(gamma: float | str, X: Any) -> float:
