@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import resource
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +52,8 @@ WORDS += [
     b"'O'",
 ]
 SUFFIX = {"svmlight": "svm"}
+#: Seconds of the processor that no input of a few hundred bytes may take (the first of a kind loads compiled code).
+SLOW = 30.0
 #: Files in memory, where the system has that: the disk would be what takes the time.
 MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
@@ -104,28 +108,55 @@ def attempt(path: Path, kind: str) -> str:
 
 def run(inputs: int, seconds: float, seed: int) -> Counter:
     """Try so many inputs of each format, or for so long; counts what came of them."""
-    rng = random.Random(seed)
-    outcomes: Counter = Counter()
-    until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         known = seeds(Path(folder))
+        return outcomes(
+            FORMATS, lambda kind, rng: mutated(rng.choice(known[kind]), rng), attempt, inputs, seconds, seed
+        )
+
+
+def outcomes(
+    kinds: Iterable[str],
+    made: Callable[[str, random.Random], bytes],
+    attempt: Callable[[Path, str], str],
+    inputs: int,
+    seconds: float,
+    seed: int,
+) -> Counter:
+    """Try inputs of each kind by turns: how often each kind had which outcome. A failure names the input; so does one
+    that took longer than `SLOW`."""
+    rng = random.Random(seed)
+    found: Counter = Counter()
+    until = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         path = Path(folder) / "input"
-        while sum(outcomes.values()) < inputs * len(FORMATS) and time.monotonic() < until:
-            for kind in FORMATS:
-                path.write_bytes(mutated(rng.choice(known[kind]), rng))
-                outcomes[kind, attempt(path, kind)] += 1
-    return outcomes
+        while sum(found.values()) < inputs * len(tuple(kinds)) and time.monotonic() < until:
+            for kind in kinds:
+                raw = made(kind, rng)
+                path.write_bytes(raw)
+                began = time.process_time()
+                try:
+                    found[kind, attempt(path, kind)] += 1
+                    assert time.process_time() - began < SLOW
+                except BaseException as error:
+                    error.add_note(f"input of kind {kind}: {raw!r}")
+                    raise
+    return found
 
 
 def main(description, run):
     """Fuzz for as long as the command line says, and print what came of it."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=600.0, help="for how long (default: 600)")
+    parser.add_argument("--inputs", type=int, default=10**9, help="at most so many of each kind")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32, help="the same seed gives the same inputs")
     chosen = parser.parse_args()
-    print("seed", chosen.seed)
-    for (kind, outcome), times in sorted(run(10**9, chosen.seconds, chosen.seed).items()):
+    print("seed", chosen.seed, flush=True)
+    found = run(chosen.inputs, chosen.seconds, chosen.seed)
+    for (kind, outcome), times in sorted(found.items()):
         print(f"{kind:10} {outcome:8} {times}")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    print(f"{sum(found.values())} inputs in {time.process_time():.0f} s of the processor, {memory:.0f} MB at most")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import hashlib
 import io
 import random
 import tempfile
-import time
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -21,7 +20,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import MaxMarginError
 from maxmargin.models import load, save
-from tests.data.fuzz import MEMORY, main, mutated
+from tests.data.fuzz import MEMORY, main, mutated, outcomes
 from tests.models.fitted import fitted
 
 SEEDS = {
@@ -74,22 +73,19 @@ def attempt(path: Path, kind: str) -> str:
 
 def run(inputs: int, seconds: float, seed: int) -> Counter:
     """Try so many inputs of each format, or for so long; counts what came of them."""
-    rng = random.Random(seed)
-    outcomes: Counter = Counter()
-    until = time.monotonic() + seconds
+    known: dict[str, list[bytes]] = {}
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        path = Path(folder) / "input"
-        known: dict[str, list[bytes]] = {}
+        path = Path(folder) / "model"
         for kind, names in SEEDS.items():
             for name in names:
                 save(fitted(name)[0], path, kind)
                 known.setdefault(kind, []).append(shortened(path.read_bytes(), kind))
-        while sum(outcomes.values()) < inputs * len(SEEDS) and time.monotonic() < until:
-            for kind in SEEDS:
-                raw = rng.choice(known[kind])
-                path.write_bytes(repacked(raw, rng) if kind == "native" and rng.random() < 0.8 else mutated(raw, rng))
-                outcomes[kind, attempt(path, kind)] += 1
-    return outcomes
+
+    def made(kind: str, rng: random.Random) -> bytes:
+        raw = rng.choice(known[kind])
+        return repacked(raw, rng) if kind == "native" and rng.random() < 0.8 else mutated(raw, rng)
+
+    return outcomes(SEEDS, made, attempt, inputs, seconds, seed)
 
 
 if __name__ == "__main__":
