@@ -157,15 +157,58 @@ def test_a_checkpoint_of_another_training_is_refused(trained, command, monkeypat
     assert "belongs to another training" in ended.err
 
 
+def reached(folder, process, legs):
+    """Wait until so many legs have been walked."""
+    begun(folder, process)
+    while process.poll() is None:
+        document, _ = archive.read(folder / "state", "checkpoint", 1)
+        if document["standing"] is not None and document["standing"]["leg"] >= legs:
+            return
+        time.sleep(0.01)
+
+
 def test_ctrl_c_keeps_the_best_so_far(trained):
     folder, _, _ = trained
     (folder / "state").unlink(missing_ok=True)
     process = run(folder, "-o", "stopped.mm", "--tol", "0", wait=False)
-    begun(folder, process)
-    time.sleep(0.3)
+    reached(folder, process, legs=2)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=300)
-    assert "Traceback" not in err
+    assert err == ""
     assert process.returncode == 130
     assert "not proved: interrupted" in out
     assert 0 < load(folder / "stopped.mm").training.proofs[0].relative_gap < np.inf
+
+
+def interrupted(folder, wait):
+    """Send Ctrl-C after a wait: "nothing", "kept" or "done". It must be told, and nothing else may be there."""
+    for file in ("state", "stopped.mm"):
+        (folder / file).unlink(missing_ok=True)
+    before = {file.name for file in folder.iterdir()}
+    process = run(folder, "-o", "stopped.mm", "--tol", "0", wait=False)
+    wait(process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    found = "nothing" if "relative" not in out else "kept" if "not proved: interrupted" in out else "done"
+    assert process.returncode == (0 if found == "done" else 130), err
+    assert err == ("maxmargin: interrupted\n" if found == "nothing" else "")
+    made = {file.name for file in folder.iterdir()} - before - {"state"}
+    assert made == (set() if found == "nothing" else {"stopped.mm"})
+    if made:
+        load(folder / "stopped.mm")
+    return found
+
+
+def test_ctrl_c_at_some_moments(trained):
+    folder, _, _ = trained
+    assert interrupted(folder, lambda process: time.sleep(0.2)) in ("nothing", "kept")
+    assert interrupted(folder, lambda process: begun(folder, process)) == "kept"
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_forty_moments(trained):
+    folder, _, _ = trained
+    rng = random.Random(3)
+    moments = [rng.uniform(0.1, 2.0) for _ in range(40)]
+    found = [interrupted(folder, lambda process, moment=moment: time.sleep(moment)) for moment in moments]
+    assert {"nothing", "kept"} <= set(found)

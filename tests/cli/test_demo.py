@@ -10,7 +10,9 @@ pytest.importorskip("matplotlib")
 
 from typer.testing import CliRunner
 
-from maxmargin import cli, demo
+from maxmargin import demo
+from maxmargin.cli import main
+from maxmargin.cli.app import app
 from maxmargin.solvers.base import registry
 
 pytestmark = pytest.mark.compiled
@@ -61,7 +63,7 @@ def test_the_lesson_shows_only_files_that_it_wrote(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_whole_demo(tmp_path):
-    done = runner.invoke(cli.app, ["demo", "-o", str(tmp_path / "lesson")])
+    done = runner.invoke(app, ["demo", "-o", str(tmp_path / "lesson")])
     assert done.exit_code == 0, done.output
     assert "NOT agree" not in done.output
     page = (tmp_path / "lesson" / "index.html").read_text(encoding="utf-8")
@@ -72,13 +74,13 @@ def test_a_file_in_the_way_is_one_sentence(tmp_path, capsys, monkeypatch):
     (tmp_path / "taken").write_text("mine")
     monkeypatch.setattr("sys.argv", ["maxmargin", "demo", "-o", str(tmp_path / "taken")])
     with pytest.raises(SystemExit) as stop:
-        cli.main()
+        main()
     assert stop.value.code == 1
     assert re.fullmatch(r"maxmargin: .*taken is a file; name a folder with -o\n", capsys.readouterr().err)
     assert (tmp_path / "taken").read_text() == "mine"
 
 
 def test_help_and_version():
-    assert "Example: maxmargin demo -o lesson" in runner.invoke(cli.app, ["demo", "--help"]).output
-    assert re.fullmatch(r"maxmargin \d+\.\d+\.\d+\n", runner.invoke(cli.app, ["--version"]).output)
-    assert "demo" in runner.invoke(cli.app, []).output
+    assert "Example: maxmargin demo -o lesson" in runner.invoke(app, ["demo", "--help"]).output
+    assert re.fullmatch(r"maxmargin \d+\.\d+\.\d+\n", runner.invoke(app, ["--version"]).output)
+    assert "demo" in runner.invoke(app, []).output

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from maxmargin import cli
+from maxmargin.cli.app import app
 
 pytestmark = pytest.mark.compiled
 
@@ -137,7 +137,7 @@ def test_a_pipe_that_closes_is_no_traceback(folder):
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("name", [command.name or command.callback.__name__ for command in cli.app.registered_commands])
+@pytest.mark.parametrize("name", [command.name or command.callback.__name__ for command in app.registered_commands])
 def test_help_shows_an_example(name, command):
     ended = command(name, "--help")
     assert ended.status == 0

@@ -5,62 +5,62 @@ Exit status: 0 where all went well, 1 where something failed, 2 for a mistake of
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
 import sys
-from importlib import metadata
 
-import typer
-
-from maxmargin.cli.check import check
-from maxmargin.cli.convert import convert
-from maxmargin.cli.demo import demo
-from maxmargin.cli.info import info
-from maxmargin.cli.kernels import kernels
-from maxmargin.cli.losses import losses
-from maxmargin.cli.predict import predict
-from maxmargin.cli.race import race
-from maxmargin.cli.solvers import solvers
-from maxmargin.cli.train import train
 from maxmargin.errors import MaxMarginError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (train, predict, check, race, convert, info, solvers, kernels, losses, demo):
-    app.command()(command)
-
-#: What typer raises for a mistake of usage; its place has changed with typer's versions.
-_UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # type: ignore[assignment]
+#: The exit status after Ctrl-C.
+INTERRUPTED = 130
 
 
-@app.callback(invoke_without_command=True)
-def _about(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
-    """Support vector machines with proof."""
-    if version:
-        print(f"maxmargin {metadata.version('maxmargin')}")
-        raise typer.Exit
+class Stopped(Exception):
+    """A command that was stopped by Ctrl-C and has said what came of it."""
 
 
 def main() -> None:
     """Run a command."""
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # at the end nothing is left to interrupt
     try:
-        sys.exit(app(standalone_mode=False) or 0)
-    except _UsageError as error:
+        status = _run()
+    except KeyboardInterrupt:
+        status = _told("interrupted", INTERRUPTED)
+    sys.exit(status)
+
+
+def _run() -> int:
+    """Run the command of the command line; gives the exit status. What takes time to import is imported here, too."""
+    import typer
+
+    from maxmargin.cli.app import UsageError, app
+
+    try:
+        status = app(standalone_mode=False) or 0
+        if status == INTERRUPTED:  # typer's other word for it
+            raise KeyboardInterrupt
+        sys.stdout.flush()  # a full disk shows here, not in the interpreter's last breath
+        return status
+    except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
-            sys.exit(2)
-        _end(_sentence(error), 2)
+            return 2
+        return _told(_sentence(error), 2)
     except MaxMarginError as error:
-        _end(str(error), 1)
+        return _told(str(error), 1)
     except BrokenPipeError:  # whoever read the output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return _closed()
     except OSError as error:  # a full disk, a folder that may not be written to
         where = f": {error.filename}" if error.filename else ""
-        _end(f"{error.strerror or error}{where}", 1)
+        return _told(f"{error.strerror or error}{where}", _closed())
     except MemoryError as error:
         told = str(error) or "not enough memory"
-        _end(f"{told}; train a linear model with --stream, or free some memory", 1)
-    except (KeyboardInterrupt, typer.Abort):
-        _end("interrupted", 130)
+        return _told(f"{told}; train a linear model with --stream, or free some memory", 1)
+    except Stopped:
+        return INTERRUPTED
+    except typer.Abort:  # one of typer's words for Ctrl-C
+        raise KeyboardInterrupt from None
 
 
 def _sentence(error: Exception) -> str:
@@ -69,6 +69,13 @@ def _sentence(error: Exception) -> str:
     return " ".join(said.removeprefix("Invalid value: ").split())
 
 
-def _end(sentence: str, status: int) -> None:
+def _closed() -> int:
+    """Send what is still waiting to be printed nowhere: it could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _told(sentence: str, status: int) -> int:
+    """One sentence on standard error; gives the exit status."""
     print(f"maxmargin: {sentence}", file=sys.stderr)
-    sys.exit(status)
+    return status

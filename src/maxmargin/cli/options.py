@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import typer
@@ -51,6 +54,28 @@ def reading(name: str, wanted: bool) -> Iterator[Callable[[int, int], None] | No
             status.update(f"reading {name}: {bytes_text(done)}{share}")
 
         yield show
+
+
+@contextmanager
+def stopping(stop: Event) -> Iterator[None]:
+    """The first Ctrl-C asks for an end with what there is, and breaks nothing off; the second one does."""
+
+    def ask(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        if sys.stderr.isatty():
+            os.write(2, b"\nstopping after this step; Ctrl-C again ends at once\n")
+
+    try:
+        before = signal.signal(signal.SIGINT, ask)
+    except ValueError:  # not the main thread: no signals come here
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def row_weights(path: Path | None, n: int) -> Any:

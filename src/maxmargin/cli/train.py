@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maxmargin.cli import options
+from maxmargin.cli import Stopped, options
 from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
 from maxmargin.cli.verdict import tell, write_traces
 from maxmargin.errors import InvalidInput
@@ -66,7 +67,6 @@ def train(
     Example: maxmargin train iris.csv --target species --kernel rbf --scale standard --search -o iris.mm
     """
     from maxmargin.models.fit import Budget
-    from maxmargin.models.streaming import refusal as stream_refusal
     from maxmargin.page import place
 
     began = perf_counter()
@@ -100,62 +100,71 @@ def train(
             stream and any((search, cv, probability, report, checkpoint, weights, trace)),
             "--stream goes with neither --search, --cv, --probability, --report, --trace, --checkpoint nor --weights",
         )
-        if stream and (sentence := stream_refusal(recipe)):
-            raise typer.BadParameter(sentence)
+        if stream:
+            from maxmargin.models.streaming import refusal
+
+            if sentence := refusal(recipe):
+                raise typer.BadParameter(sentence)
     for path in (output, trace, report, checkpoint):  # before the work, not after it
         if path is not None:
             place(path)
     kept = None if checkpoint is None else str(checkpoint)
     budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
     reader = {"format": format, "target": target, "zero_based": zero_based}
-    if stream:
-        from maxmargin.models.streaming import fit_stream
+    rows = None if stream else _read(data, reader, recipe, budget, as_json)
+    with options.stopping(budget.stop):
+        if rows is None:
+            from maxmargin.models.streaming import fit_stream
 
-        fitted = fit_stream(data, reader, recipe, budget, options.reading(data, budget.progress))
-        extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
-    else:
-        fitted, extra = _train(data, reader, recipe, budget, weights, cv, search, probability, as_json)
-    if output is not None:
-        from maxmargin.models import save
+            fitted = fit_stream(data, reader, recipe, budget, options.reading(data, budget.progress))
+            extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
+        else:
+            given = options.row_weights(weights, rows.n)
+            fitted, extra = _train(rows, recipe, budget, given, cv, search, probability, as_json)
+            fitted = replace(fitted, model=replace(fitted.model, target=target))
+        if output is not None:
+            from maxmargin.models import save
 
-        save(fitted.model, output)
-    if trace is not None:
-        names = (machine.name for machine in fitted.machines)
-        write_traces(trace, "machine", zip(names, fitted.traces, strict=True))
-    if report is not None:
-        if fitted.result is None:
-            raise InvalidInput("no report was written: it is about one binary problem that was trained just now")
-        fitted.result.report(report)
-    tell(fitted, extra, output, perf_counter() - began, as_json)
+            save(fitted.model, output)
+        if trace is not None:
+            names = (machine.name for machine in fitted.machines)
+            write_traces(trace, "machine", zip(names, fitted.traces, strict=True))
+        if report is not None:
+            if fitted.result is None:
+                raise InvalidInput("no report was written: it is about one binary problem that was trained just now")
+            fitted.result.report(report)
+        tell(fitted, extra, output, perf_counter() - began, as_json)
     if fitted.interrupted:
-        raise typer.Exit(130)
+        raise Stopped
+
+
+def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, as_json: bool) -> Data:
+    from maxmargin.data import read
+
+    with options.reading(data, budget.progress) as progress:
+        rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
+    if not as_json:
+        print(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
+    return rows
 
 
 def _train(
-    data: str,
-    reader: dict[str, Any],
+    rows: Data,
     recipe: Recipe,
     budget: Any,
-    weights: Path | None,
+    given: Any,
     cv: int | None,
     search: bool,
     probability: bool,
     as_json: bool,
 ) -> tuple[Fit, dict[str, Any]]:
-    """Read, select, train: the model and what else was found."""
-    from dataclasses import replace
-
-    from maxmargin.data import read
+    """Select and train: the model and what else was found."""
     from maxmargin.models.fit import fit
-    from maxmargin.models.selection import cross_validate, with_sigmoids
-    from maxmargin.models.selection import search as find
 
-    with options.reading(data, budget.progress) as progress:
-        rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
-    given = options.row_weights(weights, rows.n)
+    if search or cv or probability:
+        from maxmargin.models.selection import cross_validate, with_sigmoids
+        from maxmargin.models.selection import search as find
     extra: dict[str, Any] = {"rows": rows.n, "columns": rows.X.shape[1]}
-    if not as_json:
-        print(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
     if search:
 
         def show(tried: Any) -> None:
@@ -178,8 +187,11 @@ def _train(
     fitted = fit(rows, recipe, given, budget)
     extra |= _scores(fitted, rows)
     if probability:
-        fitted = replace(fitted, model=with_sigmoids(fitted.model, rows, recipe, given, cv or 5, budget))
-    return replace(fitted, model=replace(fitted.model, target=reader["target"])), extra
+        try:
+            fitted = replace(fitted, model=with_sigmoids(fitted.model, rows, recipe, given, cv or 5, budget))
+        except KeyboardInterrupt:
+            print("maxmargin: stopped before the probabilities; the model has none", file=sys.stderr)
+    return fitted, extra
 
 
 def _scores(fitted: Fit, rows: Data) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -26,13 +27,14 @@ from maxmargin.kernels import Linear
 from maxmargin.models.build import model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
-from maxmargin.models.legs import WORK, Standing, in_legs
+from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
 from maxmargin.models.model import Model, Scheme
 from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Trace
 from maxmargin.solve import solve
+from maxmargin.solvers import solver as solver_by_name
 from maxmargin.validation import plain
 
 #: A sparse matrix with a larger share of non-zeros is faster as a dense one, where that fits.
@@ -83,11 +85,16 @@ class Budget:
     #: Counted work between checkpoints.
     work: float = WORK
     began: float = field(default_factory=perf_counter)
-    stopped: bool = False
+    #: Set by whoever wants the training to end soon with the best model so far.
+    stop: Event = field(default_factory=Event)
+
+    def part(self, problems: int) -> Budget:
+        """The budget of the next of so many trainings, which ends with this one."""
+        return Budget(self.share(problems), stop=self.stop)
 
     def share(self, problems: int) -> float | None:
         """The seconds for the next of so many problems; next to none when somebody has stopped it."""
-        if self.stopped:
+        if self.stop.is_set():
             return 1e-9
         if self.max_time is None:
             return None
@@ -207,7 +214,7 @@ def _solve_all(
     for k in range(len(solved), len(machines)):
         problem = _problem(machines[k], X, weights, recipe)
         options: dict[str, Any] = {
-            "solver": recipe.solver,
+            "solver": Stoppable(solver_by_name(recipe.solver, problem), budget.stop),
             "tol": recipe.tol,
             "max_iter": recipe.max_iter,
             "max_time": budget.share(len(machines) - k),
@@ -215,6 +222,7 @@ def _solve_all(
         }
         if keep is None:
             result = solve(problem, random_state=recipe.seed, **options)
+            result = replace(result, solver=options["solver"].inner)
             solved.append(Solved.of(result))
         else:
             one, result = in_legs(
@@ -225,7 +233,8 @@ def _solve_all(
                 keep.closed = True  # --resume walks the leg that was broken off again
             keep.finish(one)
         traces.append(result.trace)
-        budget.stopped = budget.stopped or solved[-1].reason is Reason.INTERRUPTED
+        if solved[-1].reason is Reason.INTERRUPTED:
+            budget.stop.set()
     return solved, traces, result
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +23,6 @@ from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
 from maxmargin.solve import STEP_OVERHEAD, solve
 from maxmargin.solvers import Solver
-from maxmargin.solvers import solver as solver_by_name
 
 #: The work of a leg, in multiply-adds: a second or two.
 WORK = 2e9
@@ -44,12 +44,11 @@ class Standing:
     trace: Trace = field(default_factory=Trace)
 
 
-class Leg(Solver):
-    """A solver that ends after a fixed amount of counted work."""
+class Wrapped(Solver):
+    """A solver that is the one inside in everything but when it ends."""
 
-    def __init__(self, inner: Solver, work: float) -> None:
-        self.inner, self.work = inner, work
-        self.exhausted = False
+    def __init__(self, inner: Solver) -> None:
+        self.inner = inner
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -63,6 +62,29 @@ class Leg(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         return self.inner.accepts(problem)
+
+
+class Stoppable(Wrapped):
+    """A solver that is interrupted between two of its steps, and not before the first: there is always a model."""
+
+    def __init__(self, inner: Solver, stop: Event) -> None:
+        super().__init__(inner)
+        self.stop = stop
+
+    def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
+        for iterate in self.inner.iterates(problem, start, rng):
+            yield iterate
+            if self.stop.is_set():
+                raise KeyboardInterrupt
+
+
+class Leg(Wrapped):
+    """A solver that ends after a fixed amount of counted work."""
+
+    def __init__(self, inner: Solver, work: float) -> None:
+        super().__init__(inner)
+        self.work = work
+        self.exhausted = False
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         done = 0.0
@@ -80,48 +102,42 @@ def in_legs(
     standing: Standing,
     rest: Callable[[Standing], None],
     *,
-    solver: str,
+    solver: Stoppable,
     tol: float,
     max_time: float | None = None,
     max_iter: int | None = None,
     **options: Any,
 ) -> tuple[Solved, Result]:
     """Train from a standing; `rest` is called with the new one after each leg. Gives the best point and its result."""
-    chosen = solver_by_name(solver, problem)
     until = None if max_time is None else perf_counter() + max_time
-    result: Result | None = None
-    while True:
-        try:
-            # 1.
-            leg = Leg(chosen, standing.work)
-            result = solve(
-                problem,
-                leg,
-                tol,
-                max_time=None if until is None else max(1e-9, until - perf_counter()),
-                max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
-                random_state=np.random.default_rng([*seed, standing.leg]),
-                start=None if standing.best is None else standing.best.start(problem),
-                **options,
-            )
-            result = replace(result, solver=chosen, trace=joined(standing, result.trace))
-            # 2. and 3.
-            standing = _further(standing, result)
-            # 4.
-            going_on = result.status.reason is Reason.FINISHED and leg.exhausted
-            if going_on and standing.idle < PATIENCE:
-                rest(standing)
-                continue
-        except KeyboardInterrupt:  # between two legs, or before the solver's first step
-            if standing.best is None or result is None:
-                raise
-            going_on = False
-            result = replace(result, status=Status(Reason.INTERRUPTED, "the best point so far"))
-        assert standing.best is not None
-        if going_on:
+    going_on = True
+    while going_on:
+        # 1.
+        leg = Leg(solver, standing.work)
+        result = solve(
+            problem,
+            leg,
+            tol,
+            max_time=None if until is None else max(1e-9, until - perf_counter()),
+            max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
+            random_state=np.random.default_rng([*seed, standing.leg]),
+            start=None if standing.best is None else standing.best.start(problem),
+            **options,
+        )
+        result = replace(result, solver=solver.inner, trace=joined(standing, result.trace))
+        # 2. and 3.
+        standing = _further(standing, result)
+        # 4.
+        going_on = result.status.reason is Reason.FINISHED and leg.exhausted
+        if going_on and standing.idle >= PATIENCE:
+            assert standing.best is not None
             text = f"relative gap {standing.best.relative_gap:.2g} after {standing.leg} legs, asked for {tol:g}"
             result = replace(result, status=Status(Reason.STALLED, text))
-        return replace(standing.best, reason=result.status.reason, status=str(result.status)), result
+            going_on = False
+        if going_on:
+            rest(standing)
+    assert standing.best is not None
+    return replace(standing.best, reason=result.status.reason, status=str(result.status)), result
 
 
 def _further(standing: Standing, result: Result) -> Standing:

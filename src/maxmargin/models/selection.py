@@ -56,8 +56,9 @@ def _held_out(
         inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         assert data.y is not None
         part = replace(data, X=data.X[inside], y=data.y[inside])
-        share = budget.share(k - number)
-        fitted = fit(part, recipe, None if weights is None else weights[inside], Budget(share))
+        fitted = fit(part, recipe, None if weights is None else weights[inside], budget.part(k - number))
+        if budget.stop.is_set():  # a fold that was broken off says nothing
+            raise KeyboardInterrupt
         yield outside, fitted, fitted.model.scores(data.X[outside])
 
 
@@ -93,7 +94,7 @@ def search(
     tried = []
     for number, (C, gamma) in enumerate(combinations):
         chosen = replace(recipe, C=C, kernel=kernel if gamma is None else replace(kernel, gamma=gamma))
-        share = Budget(budget.share(2 * (len(combinations) - number)))  # half of the time is for the model itself
+        share = budget.part(2 * (len(combinations) - number))  # half of the time is for the model itself
         tried.append(Tried(C, gamma, *cross_validate(data, chosen, weights, k, share)))
         tell(tried[-1])
     best = max(tried, key=lambda one: (one.score, -one.C))

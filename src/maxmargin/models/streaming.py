@@ -100,19 +100,21 @@ def fit_stream(
     cache = Cache()
     try:
         with reading as progress:
-            data = _cached(cache, path, reader, progress)
+            data = _cached(cache, path, reader, progress, budget)
         return _Streaming(cache, data, recipe, budget).fit()
     finally:
         cache.close()
 
 
-def _cached(cache: Cache, path: str, reader: dict[str, Any], progress: DataProgress | None) -> Data:
+def _cached(cache: Cache, path: str, reader: dict[str, Any], progress: DataProgress | None, budget: Budget) -> Data:
     """Fill the cache (1.): what is known of the data, its rows left out."""
     labels: list[np.ndarray] = []
     facts: dict[str, Any] = {}
 
     def watched() -> Any:
         for part in data_blocks(path, **reader, progress=progress):
+            if budget.stop.is_set():  # nothing is trained yet: there is nothing to keep
+                raise KeyboardInterrupt
             facts.update(names=part.names, source=part.source, zero_based=part.zero_based)
             yield part
 
@@ -168,18 +170,15 @@ class _Streaming:
         estimates: list[float] = []
         reason = None
         with one_blas_thread(), _display(self.budget.progress) as say:
-            try:
-                while reason is None:
-                    for k in rng.permutation(len(self.cache.places)):
-                        self._step(self.cache.places[k], rng)
-                        if self._late():
-                            break
-                    estimates.append(max(run.estimate() for run in self.runs))
-                    seconds = perf_counter() - self.budget.began
-                    say(f"pass {len(estimates)}: {seconds:.1f} s, gap {estimates[-1]:.1e} (to {self.recipe.tol:g})")
-                    reason = self._verdict(estimates)
-            except KeyboardInterrupt:
-                reason = Reason.INTERRUPTED
+            while reason is None:
+                for k in rng.permutation(len(self.cache.places)):
+                    self._step(self.cache.places[k], rng)
+                    if self._late() or self.budget.stop.is_set():
+                        break
+                estimates.append(max(run.estimate() for run in self.runs))
+                seconds = perf_counter() - self.budget.began
+                say(f"pass {len(estimates)}: {seconds:.1f} s, gap {estimates[-1]:.1e} (to {self.recipe.tol:g})")
+                reason = self._verdict(estimates)
             if reason is not Reason.CONVERGED:
                 self._certify()
         return self._fitted(len(estimates), reason)
@@ -205,6 +204,8 @@ class _Streaming:
     # 3. and 4.
 
     def _verdict(self, estimates: list[float]) -> Reason | None:
+        if self.budget.stop.is_set():
+            return Reason.INTERRUPTED
         if self._late():
             return Reason.MAX_TIME
         passes = len(estimates)

@@ -1,0 +1,33 @@
+"""All commands in one application."""
+
+from __future__ import annotations
+
+import typer
+
+from maxmargin.cli.check import check
+from maxmargin.cli.convert import convert
+from maxmargin.cli.demo import demo
+from maxmargin.cli.info import info
+from maxmargin.cli.kernels import kernels
+from maxmargin.cli.losses import losses
+from maxmargin.cli.predict import predict
+from maxmargin.cli.race import race
+from maxmargin.cli.solvers import solvers
+from maxmargin.cli.train import train
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+for command in (train, predict, check, race, convert, info, solvers, kernels, losses, demo):
+    app.command()(command)
+
+#: What typer raises for a mistake of usage; its place has changed with typer's versions.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # type: ignore[assignment]
+
+
+@app.callback(invoke_without_command=True)
+def _about(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
+    """Support vector machines with proof."""
+    if version:
+        from importlib import metadata
+
+        print(f"maxmargin {metadata.version('maxmargin')}")
+        raise typer.Exit
