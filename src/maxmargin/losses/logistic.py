@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, xlog1py, xlogy
 
 from maxmargin.losses.base import Loss, Task, one_sided
 
@@ -22,14 +21,22 @@ class Logistic(Loss):
     def value(self, z, t):
         return np.logaddexp(0.0, -t * z)
 
+    # SciPy's special functions take a while to import: only who uses this loss waits for them.
+
     def slope(self, z, t):
+        from scipy.special import expit
+
         return -t * expit(-t * z)
 
     def bend(self, z, t):
+        from scipy.special import expit
+
         a = expit(-t * z)
         return a * (1.0 - a)
 
     def conjugate(self, u, t):
+        from scipy.special import xlog1py, xlogy
+
         a = -t * u
         inside = (a >= 0.0) & (a <= 1.0)
         a = np.where(inside, a, 0.0)
