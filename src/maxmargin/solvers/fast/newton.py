@@ -35,6 +35,8 @@ from maxmargin.space import LinearSpace
 
 #: Samples in a block of the n-vectors.
 SAMPLES = 2**15
+#: σ grows so many times from one problem to the next; less if the last took more than a few Newton steps.
+GROWTH, LESS_GROWTH, FEW = 5.0, 2.0, 4
 
 
 class AugmentedLagrangian:
@@ -47,6 +49,7 @@ class AugmentedLagrangian:
         self.beta, self.w, self.b = beta, w.copy(), b
         self.z = space.scores(w) + b
         self.u = beta.copy()
+        self.steps = 0
         #: Multiply-adds, in passes over the data.
         self.passes = 1.0
         self._refresh()
@@ -63,62 +66,63 @@ class AugmentedLagrangian:
         self.b += step * db
         self.z += step * along
         self.passes += 1.0
+        self.steps += 1
         self._refresh()
 
     def settled(self) -> bool:
         """Whether ∇φ is small enough beside the move of u to go on to the next problem (3.)."""
         gradient = self._gradient()
-        moved = self.u - self.beta
-        return float(gradient @ gradient) <= 0.25 * float(moved @ moved) / self.sigma
+        return float(gradient @ gradient) <= 0.25 * self.moved / self.sigma
 
-    def multiply(self, factor: float) -> None:
+    def multiply(self) -> None:
         """β ← u, and σ grows (3.)."""
         self.beta = self.u.copy()
-        self.sigma *= factor
+        self.sigma *= GROWTH if self.steps <= FEW else LESS_GROWTH
+        self.steps = 0
         self._refresh()
 
     def relative_gap(self) -> float:
         """P(w, b) against D(u), which differ by what each sample misses and by what w and Σ u_i x_i do."""
-        missed = self._sum(lambda start, stop: shortfalls(start, stop, self.z, self.u, *self.form.arrays))
+        missed, value = self._sums(lambda start, stop: shortfalls(start, stop, self.z, self.u, *self.form.arrays))
         off = self._gradient()
-        dual = self.form.value(self.u) - 0.5 * float(self.combined @ self.combined)
+        dual = value - 0.5 * float(self.combined @ self.combined)
         apart = 0.5 * float((self.w - self.combined) @ (self.w - self.combined))
         gap = max(0.0, missed + apart + (float(off[-1]) * self.b if self.free_bias else 0.0))
         return gap / max(abs(dual + gap), abs(dual), np.finfo(np.float64).tiny)
 
-    def _sum(self, function: Callable[[int, int], float]) -> float:
-        """A sum over the samples, in parts that do not depend on the number of threads."""
-        sums = np.empty(len(blocks(self.space.n, SAMPLES)))
+    def _sums(self, function: Callable[[int, int], tuple[float, float]]) -> tuple[float, float]:
+        """Two sums over the samples, in parts that do not depend on the number of threads."""
+        parts = np.empty((len(blocks(self.space.n, SAMPLES)), 2))
 
         def fill(start: int, stop: int) -> None:
-            sums[start // SAMPLES] = function(start, stop)
+            parts[start // SAMPLES] = function(start, stop)
 
         over_blocks(fill, self.space.n, SAMPLES)
-        return float(sums.sum())
+        first, second = parts.sum(axis=0)
+        return float(first), float(second)
 
     def _refresh(self) -> None:
         """U and Σ u_i x_i at the present w."""
-        over_blocks(self._respond, self.space.n, SAMPLES)
+        inertia, arrays = 1.0 / self.sigma, self.form.arrays
+        #: Σ u_i and ‖u − β‖².
+        self.sum, self.moved = self._sums(
+            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, *arrays, self.u)
+        )
         self.combined = self.space.combine(self.u)
         self.passes += 1.0
 
-    def _respond(self, start: int, stop: int) -> None:
-        form = self.form
-        respond(start, stop, self.z, self.beta, 1.0 / self.sigma, *form.arrays, self.u)
-
     def _gradient(self) -> np.ndarray:
         gradient = self.w - self.combined
-        return np.append(gradient, self.total - float(self.u.sum())) if self.free_bias else gradient
+        return np.append(gradient, self.total - self.sum) if self.free_bias else gradient
 
     def _search(self, along: np.ndarray, first: float, linear: float, square: float) -> float:
         """The root of φ'(α) along the direction (2.); φ is convex, so that φ' rises."""
         inertia = 1.0 / self.sigma
 
         def slope(alpha: float) -> float:
-            pulled = self._sum(
-                lambda start, stop: slope_along(
-                    start, stop, self.z, along, alpha, self.beta, inertia, *self.form.arrays
-                )
+            arrays = self.form.arrays
+            pulled, _ = self._sums(
+                lambda start, stop: (slope_along(start, stop, self.z, along, alpha, self.beta, inertia, *arrays), 0.0)
             )
             return linear + alpha * square - pulled
 
@@ -137,10 +141,14 @@ class AugmentedLagrangian:
 
 @compiled
 def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u):
-    """u_i(w): the dual that answers the score z_i, with 1/σ as inertia."""
+    """u_i(w): the dual that answers the score z_i, with 1/σ as inertia; returns Σ u_i and ‖u − β‖²."""
+    total, moved = 0.0, 0.0
     for i in range(start, stop):
         slope = target[i] - z[i] - ridge[i] * beta[i]
         u[i] = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
+        total += u[i]
+        moved += (u[i] - beta[i]) ** 2
+    return total, moved
 
 
 @compiled
@@ -155,8 +163,9 @@ def slope_along(start, stop, z, along, alpha, beta, inertia, target, ridge, tube
 
 @compiled
 def shortfalls(start, stop, z, u, target, ridge, tube, lower, upper):
-    """The part of the gap that belongs to the samples."""
-    total = 0.0
+    """The part of the gap that belongs to the samples, and the dual without ‖w(u)‖²."""
+    total, value = 0.0, 0.0
     for i in range(start, stop):
         total += shortfall(target[i] - z[i], ridge[i], tube[i], u[i], lower[i], upper[i])[0]
-    return total
+        value += target[i] * u[i] - tube[i] * abs(u[i]) - 0.5 * ridge[i] * u[i] * u[i]
+    return total, value
