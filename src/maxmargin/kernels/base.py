@@ -52,7 +52,7 @@ class Kernel(ABC):
 
     def between(self, X: Any, rows: np.ndarray, columns: np.ndarray, a2: np.ndarray) -> np.ndarray:
         """Any rows and columns of K; a2 are the squared norms of all rows of X."""
-        return self.block(X[rows], X[columns], a2[rows], a2[columns])
+        return self.block(take_rows(X, rows), take_rows(X, columns), a2[rows], a2[columns])
 
     def cross(self, Z: Any, X: Any, support: np.ndarray) -> np.ndarray:
         """k(z, x_i) for all rows of Z and the given rows of X."""
@@ -68,6 +68,26 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
     return sp.csr_array(parts, shape=(stop - start, X.shape[1]), copy=False)
 
 
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """X[rows], without the interpreter's lock where X is sparse: several threads take theirs at the same time."""
+    if not sp.issparse(X):
+        return X[rows]
+    return sp.csr_array(_taken(X.indptr, X.indices, X.data, rows), shape=(len(rows), X.shape[1]), copy=False)
+
+
+@compiled
+def _taken(indptr, indices, data, rows):
+    starts = np.zeros(len(rows) + 1, indptr.dtype)
+    for a in range(len(rows)):
+        starts[a + 1] = starts[a] + indptr[rows[a] + 1] - indptr[rows[a]]
+    values, columns = np.empty(starts[-1], data.dtype), np.empty(starts[-1], indices.dtype)
+    for a in range(len(rows)):
+        first, last = indptr[rows[a]], indptr[rows[a] + 1]
+        values[starts[a] : starts[a + 1]] = data[first:last]
+        columns[starts[a] : starts[a + 1]] = indices[first:last]
+    return values, columns, starts
+
+
 def dot(A: Any, B: Any) -> np.ndarray:
     """⟨a, b⟩ for all rows, as a dense block (of either memory order)."""
     if sp.issparse(A) and sp.issparse(B):
@@ -79,14 +99,30 @@ def dot(A: Any, B: Any) -> np.ndarray:
 
 def _sparse_dot(A: Any, B: Any) -> np.ndarray:
     """⟨a, b⟩ for a few rows A and many rows B: A becomes dense, in the columns that it uses, so that it stays small."""
-    columns = np.unique(A.indices)
-    place = np.full(A.shape[1], -1, np.int32)
-    place[columns] = np.arange(len(columns), dtype=np.int32)
-    dense = np.zeros((len(columns), A.shape[0]), A.dtype)
-    dense[place[A.indices], np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))] = A.data
+    place, used = _places(A.indices, A.shape[1])
+    dense = np.zeros((used, A.shape[0]), A.dtype)
+    _fill(rows_of(A), place, dense)
     out = np.zeros((B.shape[0], A.shape[0]), np.result_type(A.dtype, B.dtype))
     _add_rows(rows_of(B), place, dense, out)
     return out.T
+
+
+@compiled
+def _places(indices, d):
+    """A number for each of d columns that occurs, −1 for the others; and how many occur."""
+    place, used = np.full(d, np.int32(-1)), 0
+    for j in indices:
+        if place[j] < 0:
+            place[j] = used
+            used += 1
+    return place, used
+
+
+@compiled
+def _fill(A, place, dense):
+    for a in range(dense.shape[1]):
+        for p in range(A.indptr[a], A.indptr[a + 1]):
+            dense[place[A.indices[p]], a] += A.data[p]
 
 
 @compiled

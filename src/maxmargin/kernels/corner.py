@@ -17,14 +17,20 @@ from maxmargin.errors import MemoryLimit, bytes_text
 from maxmargin.kernels.base import Kernel, sqnorms
 from maxmargin.parallel import over_blocks
 
-#: A block of K that is computed at once: it stays in the processor's cache while exp runs over it.
-ROWS, COLUMNS = 512, 2048
+#: A block of K that is computed at once: it stays in the processor's cache while exp runs over it. Its width is no
+#: power of two: the numbers of a column would all fall into the same few places of the cache.
+ROWS, COLUMNS = 512, 2032
+#: Rows of a block on the diagonal: half of it is computed in vain.
+FEWER = 256
 #: A whole matrix up to this size is kept in float64.
 SMALL = 2.0**27
 
 
 class Corner:
-    """K + offset over the samples `index`, as `K[:m, :m]`."""
+    """K + offset over the samples `index`, as `K[:m, :m]`.
+
+    Its rows lie close together, and move apart when it grows: memory that is not touched yet is not taken yet.
+    """
 
     def __init__(self, kernel: Kernel, X: Any, offset: float, cache_bytes: float) -> None:
         self.kernel = kernel
@@ -36,23 +42,24 @@ class Corner:
         self.X = X if kernel.name in ("precomputed", "custom") else X.astype(self.dtype, copy=False)
         copied = 0 if self.X is X else self.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size)
         self.room = cache_bytes - copied
+        self.K = np.empty((0, 0), self.dtype)
         self.capacity = self._fitting(n)
         if self.capacity < min(n, 64):
             raise MemoryLimit(
                 f"the kernel values of 64 active samples do not fit the cap of {bytes_text(cache_bytes)};"
                 f" raise cache_bytes, or use solver='smo'"
             )
-        # A row length that is no power of two: columns would all fall into the same few places of the cache.
-        self.K = np.empty((self.capacity, self.capacity // 32 * 32 + 48), self.dtype)
+        self._numbers = np.empty(self.capacity * _row_length(self.capacity), self.dtype)
         self.index = np.empty(0, np.int64)
         self.evaluated = 0
 
     def _fitting(self, most: int) -> int:
-        return min(most, isqrt(max(0, int(self.room) // self.dtype.itemsize)))
+        numbers = max(0, int(self.room) // self.dtype.itemsize)
+        return min(most, isqrt(numbers), numbers // max(1, self.K.shape[1]))
 
     def leave(self, share: float) -> int:
         """Leave a share of the room that is not in use to somebody else; says how many bytes that is."""
-        left = int(share * max(0.0, self.room - self.dtype.itemsize * self.size**2))
+        left = int(share * max(0.0, self.room - self.dtype.itemsize * self.size * self.K.shape[1]))
         self.room -= left
         self.capacity = self._fitting(self.capacity)
         return left
@@ -65,15 +72,20 @@ class Corner:
     def extend(self, samples: np.ndarray) -> None:
         """Make samples active: their rows and columns are computed, side by side."""
         old, self.index = self.size, np.concatenate([self.index, samples])
+        if self.size > self.K.shape[1]:
+            length = _row_length(min(self.size + self.size // 8, self.capacity))
+            wider = self._numbers[: self.capacity * length].reshape(self.capacity, length)
+            _spread(self.K, wider, old)
+            self.K = wider
         pieces = [
             (first, start)
-            for first in range(old, self.size, ROWS)
-            for start in range(0, min(first + ROWS, self.size), COLUMNS)
+            for first in range(old, self.size, FEWER)
+            for start in range(0, min(first + FEWER, self.size), COLUMNS)
         ]
 
         def fill(piece: int, _: int) -> None:
             first, start = pieces[piece]
-            last = min(first + ROWS, self.size)
+            last = min(first + FEWER, self.size)
             stop = min(start + COLUMNS, last)
             _write(self.between(self.index[first:last], self.index[start:stop]), self.K, first, start)
 
@@ -107,17 +119,32 @@ class Corner:
         return out
 
 
+def _row_length(size: int) -> int:
+    """Room for so many numbers, and a few more: see COLUMNS."""
+    return size // 32 * 32 + 48
+
+
+@compiled
+def _spread(K, wider, m):
+    """Move the first m rows and columns of K to `wider`, which begins where K does: from the last one on."""
+    for i in range(m - 1, -1, -1):
+        source, row = K[i], wider[i]
+        for j in range(m - 1, -1, -1):
+            row[j] = source[j]
+
+
 @compiled
 def _write(block, K, first, start):
     """A block of rows from `first` and columns from `start`, and its mirror image; in tiles, for the cache's sake."""
+    for i in range(block.shape[0]):
+        K[first + i, start : start + block.shape[1]] = block[i]
     for top in range(0, block.shape[0], 16):
         for left in range(0, block.shape[1], 16):
-            for i in range(top, min(top + 16, block.shape[0])):
-                for j in range(left, min(left + 16, block.shape[1])):
-                    K[first + i, start + j] = block[i, j]
-            for j in range(left, min(left + 16, block.shape[1])):
-                for i in range(top, min(top + 16, block.shape[0])):
-                    K[start + j, first + i] = block[i, j]
+            tile = block[top : top + 16, left : left + 16]
+            mirror = K[start + left : start + left + tile.shape[1], first + top : first + top + tile.shape[0]]
+            for j in range(tile.shape[1]):
+                for i in range(tile.shape[0]):
+                    mirror[j, i] = tile[i, j]
 
 
 @compiled

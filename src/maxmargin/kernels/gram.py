@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import MemoryLimit, bytes_text
-from maxmargin.kernels.base import Kernel, slice_rows, sqnorms
+from maxmargin.kernels.base import Kernel, sqnorms, take_rows
 from maxmargin.parallel import over_blocks
 from maxmargin.rows import scores_of_rows
 
 #: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
 COLUMNS = 4096
+#: The same for the products in float64: a block's rows (more where there are few columns), columns and numbers.
+HEIGHT, WIDTH, BLOCK = 256, 2032, 2**18
+#: Sums that are kept apart while a product is under way.
+PARTS = 16
 
 
 class Gram:
@@ -103,22 +107,40 @@ class Gram:
         if self.kernel.name == "precomputed":
             over_blocks(lambda start, stop: scores_of_rows(self.X, v, start, stop, out), self.n, 2048)
             return out + self.offset * float(v.sum())
-        support = np.flatnonzero(v)
-        out[:] = self.offset * float(v.sum())
-        for first in range(0, support.size, COLUMNS):
-            part = support[first : first + COLUMNS]
-            self._add_product(part, self.X[part].astype(np.float64, copy=False), v[part], out)
-        return out
+        support, others = np.flatnonzero(v), np.flatnonzero(v == 0.0)
+        if self.kernel.name == "custom":  # nobody knows whether it is symmetric
+            support, others = np.empty(0, np.int64), np.arange(self.n)
+        out[support] = self._square_product(support, v[support])
+        columns = np.flatnonzero(v)
 
-    def _add_product(self, part: np.ndarray, columns: Any, weights: np.ndarray, out: np.ndarray) -> None:
-        """Out += K[:, part] weights, in float64."""
-        norms = self._sqnorms[part]
+        def fill(start: int, stop: int) -> None:
+            sums = np.zeros(stop - start)
+            for part in np.split(columns, range(WIDTH, columns.size, WIDTH)):
+                sums += self._block(others[start:stop], part) @ v[part]
+            out[others[start:stop]] = sums
 
-        def add(start: int, stop: int) -> None:
-            rows = slice_rows(self.X, start, stop).astype(np.float64, copy=False)
-            out[start:stop] += self.kernel.block(rows, columns, self._sqnorms[start:stop], norms) @ weights
+        over_blocks(fill, others.size, max(HEIGHT, BLOCK // max(1, columns.size)))
+        return out + self.offset * float(v.sum())
 
-        over_blocks(add, self.n, 256)
+    def _square_product(self, index: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """K[index, index] v: a block above the diagonal serves its mirror image too, so half of them are computed."""
+        sums = np.zeros((PARTS, index.size))  # a fixed share of the blocks adds to each, whatever the number of threads
+
+        def add(part: int, _: int) -> None:
+            for first in range(part * HEIGHT, index.size, PARTS * HEIGHT):
+                last = min(first + HEIGHT, index.size)
+                for start in range(first, index.size, WIDTH):
+                    stop, beyond = min(start + WIDTH, index.size), max(start, last)
+                    block = self._block(index[first:last], index[start:stop])
+                    sums[part, first:last] += block @ v[start:stop]
+                    sums[part, beyond:stop] += v[first:last] @ block[:, beyond - start :]
+
+        over_blocks(add, PARTS, 1)
+        return sums.sum(axis=0)
+
+    def _block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        A, B = (take_rows(self.X, index).astype(np.float64, copy=False) for index in (rows, columns))
+        return self.kernel.block(A, B, self._sqnorms[rows], self._sqnorms[columns])
 
     def _compute(self, index: np.ndarray, out: np.ndarray) -> None:
         def fill(start: int, stop: int) -> None:
