@@ -39,7 +39,7 @@ from maxmargin.result import Reason, Status, Trace
 from maxmargin.rows import combine_rows, rows_of, scores_of_rows, sqnorms_of_rows
 
 # The inner loop is the same as in memory, on the rows of one block.
-from maxmargin.solvers.textbook.coordinate_ascent import _epoch_of_rows as epoch_of_rows
+from maxmargin.solvers.textbook.coordinate_ascent import epoch_of_rows
 
 #: Epochs on a block while it is in memory.
 INNER = 3

@@ -77,7 +77,7 @@ def _epochs_of_rows(
     beta = arrays[-1]
     w = space.combine(beta)
     for k in count(1):
-        gap, loss = _epoch_of_rows(space.rows, _order(order, space.n, rng), *arrays, w, space.constant)
+        gap, loss = epoch_of_rows(space.rows, _order(order, space.n, rng), *arrays, w, space.constant)
         primal = 0.5 * space.sqnorm(w) + loss
         estimate = gap / primal if 0 < primal < np.inf else None
         yield Iterate(k, w=w, beta=beta, work=3.0 * space.work, estimate=estimate)
@@ -152,7 +152,8 @@ def shortfall(residual, ridge, tube, beta, lower, upper):
 
 
 @compiled
-def _epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
+def epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
+    """One pass over rows in the given order; w has the weight of the constant feature last. Gives shortfall and loss."""
     d = len(w) - 1
     gap, loss = 0.0, 0.0
     for p in range(len(order)):  # 2.
@@ -183,7 +184,7 @@ def _epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
 
 @compiled
 def _epoch_of_gram(cache, slot, stamp, now, order, place, target, ridge, tube, lower, upper, q, beta, scores):
-    """As `_epoch_of_rows`, from `place` on; returns the place whose row must be fetched first, or the end."""
+    """As `epoch_of_rows`, from `place` on; returns the place whose row must be fetched first, or the end."""
     for p in range(place, len(order)):  # 2.
         i = order[p]
         g = target[i] - scores[i] - ridge[i] * beta[i]  # 3.
