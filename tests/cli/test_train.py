@@ -22,6 +22,7 @@ TRAININGS += [
     ("two.svm", ["--class-weight", "0=2,1=0.5", "--solver", "smo"]),
     ("two.svm", ["--solver", "pegasos", "--tol", "0.1", "--bias", "none"]),
     ("two.svm", ["--bias", "augmented", "--bias-scale", "3"]),
+    ("two.svm", ["--scale", "min-max", "--kernel", "rbf"]),
     ("sparse.svm", ["--scale", "max-abs", "--kernel", "rbf", "--class-weight", "balanced"]),
     ("sparse.svm", ["--loss", "logistic"]),
     ("three.csv", ["--scale", "standard"]),

@@ -27,8 +27,18 @@ def test_sparse_rows_stay_sparse():
     X = sp.csr_array(np.array([[0.0, -4.0], [2.0, 0.0]]))
     scaled = scaling("max-abs", X).apply(X)
     assert sp.issparse(scaled) and scaled.toarray().tolist() == [[0, -1], [1, 0]]
-    with pytest.raises(InvalidInput, match="use max-abs"):
-        scaling("standard", X)
+    with pytest.raises(InvalidInput, match=r"800\.0 MB instead of 120\.0 kB: use max-abs"):
+        scaling("standard", sp.eye_array(10000, format="csr"))
+
+
+@pytest.mark.parametrize("kind", PEERS)
+def test_a_sparse_matrix_that_is_nearly_full_is_scaled_as_the_same_dense_one(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4)) * (rng.random((30, 4)) < 0.9)
+    learnt = scaling(kind, sp.csr_array(X))
+    scaled = learnt.apply(sp.csr_array(X))
+    dense = scaled.toarray() if sp.issparse(scaled) else scaled
+    np.testing.assert_allclose(dense, PEERS[kind]().fit_transform(X), rtol=1e-12, atol=1e-15)
 
 
 def test_refusals():

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 
 from maxmargin import Problem, solve
+from maxmargin.data import Data
 from maxmargin.errors import InvalidInput
+from maxmargin.estimators import SVC, LinearSVC
 from maxmargin.models import load, model_of, save
+from maxmargin.models.certify import certify
 from maxmargin.models.probability import coupled, fit_sigmoid, sigmoid
 from maxmargin.transforms import PolynomialTransform
 from tests.models.fitted import ESTIMATORS, EVERY, fitted, rows
@@ -53,7 +56,31 @@ def test_every_estimator_becomes_a_model(estimator, tmp_path):
     model = model_of(estimator)
     np.testing.assert_allclose(model.predict(Z), estimator.predict(Z), rtol=1e-9)
     save(model, tmp_path / "model.mm")
-    np.testing.assert_array_equal(load(tmp_path / "model.mm").predict(Z), model.predict(Z))
+    back = load(tmp_path / "model.mm")
+    np.testing.assert_array_equal(back.predict(Z), model.predict(Z))
+    if "Nu" in repr(estimator):
+        assert back.training is None  # its problem is another one
+    else:
+        assert all(finding.holds() for finding in certify(back, [Data(X, y)]))
+
+
+@pytest.mark.parametrize("weight", [None, "balanced"])
+@pytest.mark.parametrize("estimator", [SVC(), SVC(multi_class="ovr"), LinearSVC(loss="hinge", multi_class="ovo")])
+def test_an_estimator_of_several_classes_is_certified_again(estimator, weight):
+    X, y, _, _ = rows(load_wine)
+    model = model_of(clone(estimator).set_params(class_weight=weight).fit(X, y))
+    assert all(finding.holds() for finding in certify(model, [Data(X[:20], y[:20]), Data(X[20:], y[20:])]))
+    wrong = np.where(np.arange(len(y)) == 3, y[-1], y)
+    assert not all(finding.holds() for finding in certify(model, [Data(X, wrong)]))
+
+
+def test_weights_of_rows_show_in_the_duals():
+    X, y, _, _ = rows(load_breast_cancer)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    model = model_of(SVC(C=0.1).fit(X, y, weights))
+    assert all(finding.holds() for finding in certify(model, [Data(X, y)], weights))
+    with pytest.raises(InvalidInput, match="trained with weights of rows"):
+        certify(model, [Data(X, y)])
 
 
 def test_a_precomputed_kernel(tmp_path):

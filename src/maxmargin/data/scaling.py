@@ -8,9 +8,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.errors import InvalidInput
+from maxmargin.errors import InvalidInput, bytes_text
 
 Kind = Literal["standard", "min-max", "max-abs"]
+
+#: A sparse matrix may become a dense one that is so many bytes, or so many times larger than itself.
+SMALL, LARGER = 2**26, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,13 @@ def scaling(kind: str, X: Any) -> Scaling:
     if kind == "max-abs":
         return Scaling("max-abs", None, _inverse(_largest(X)))
     if sp.issparse(X):
-        raise InvalidInput(f"scaling {kind!r} would fill a sparse matrix with non-zeros: use max-abs")
+        dense, stored = 8.0 * X.shape[0] * X.shape[1], 12.0 * X.nnz
+        if dense > max(SMALL, LARGER * stored):
+            raise InvalidInput(
+                f"scaling {kind!r} would fill a sparse matrix with non-zeros, {bytes_text(dense)} instead of"
+                f" {bytes_text(stored)}: use max-abs"
+            )
+        X = X.toarray()  # what is absent is the 0 that it stands for
     if kind == "standard":
         mean = X.mean(axis=0)
         deviation = X.std(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -11,12 +11,16 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
-from maxmargin.losses.base import Task
+from maxmargin.losses import Loss
+from maxmargin.losses.base import Task, registry
+from maxmargin.losses.hinge import Hinge
+from maxmargin.losses.one_class import OneClass
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Result
+from maxmargin.validation import plain
 
 
 def model_of(fitted: Any, **more: Any) -> Model:
@@ -99,7 +103,7 @@ def training_of(
 
 
 def _of_estimator(estimator: Any, **more: Any) -> Model:
-    """A model from the fitted attributes of an estimator; without all its duals it cannot be certified again."""
+    """A model from the fitted attributes of an estimator."""
     classes = getattr(estimator, "classes_", None)
     tags: dict[str, Task] = {"classifier": "classification", "regressor": "regression", "outlier_detector": "novelty"}
     task = tags[estimator.__sklearn_tags__().estimator_type]
@@ -127,4 +131,57 @@ def _of_estimator(estimator: Any, **more: Any) -> Model:
             parts["vector_classes"] = np.repeat(np.arange(len(estimator.n_support_)), estimator.n_support_)
     names = getattr(estimator, "feature_names_in_", None)
     parts["names"] = None if names is None else tuple(str(name) for name in names)
+    more.setdefault("training", _training_of_estimator(estimator))
     return check(Model(task=task, kernel=kernel, b=b, columns=columns, classes=classes, scheme=scheme, **parts, **more))
+
+
+def _training_of_estimator(estimator: Any) -> Training | None:
+    """How an estimator was trained; None where its problem is not one that `certify` knows: ν, or Crammer and Singer.
+
+    Weights of rows are not kept by an estimator, but show in the duals at their bounds.
+    """
+    from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
+
+    known: Any = registry
+    losses: dict[type, Callable[[Any], Loss]] = {
+        SVC: lambda one: Hinge(),
+        SVR: lambda one: one._loss(),
+        LinearSVC: lambda one: known[one.loss](),
+        LinearSVR: lambda one: known[one.loss](one.epsilon),
+        OneClassSVM: lambda one: OneClass(one.nu),
+    }
+    make = losses.get(type(estimator))
+    if make is None or getattr(estimator, "multi_class", None) == "crammer_singer":
+        return None
+    loss: Any = make(estimator)
+    linear = isinstance(estimator, (LinearSVC, LinearSVR))
+    bias = estimator._bias() if linear else estimator.bias
+    C = float(getattr(estimator, "C", 1.0))
+    by_class = getattr(estimator, "class_weight_", np.ones(1))
+    class_weight = None
+    if (by_class != 1.0).any():
+        class_weight = tuple(zip(map(plain, estimator.classes_), by_class.tolist(), strict=True))
+    coef, order = estimator._expansion(), np.argsort(estimator.support_)
+    upper = C * np.repeat(by_class, estimator.n_support_) if len(by_class) > 1 else np.full(coef.shape[1], C)
+    bound = estimator.support_kinds_ == "bound"
+    certificates = list(estimator.certificate_.values()) if len(coef) > 1 else [estimator.certificate_]
+    # Each row is in all problems, or in those of its class with every other one.
+    times = len(by_class) - 1 if len(coef) > 1 and estimator.multi_class == "ovo" else len(coef)
+    proofs = []
+    for beta, one in zip(coef, certificates, strict=True):
+        used = order[beta[order] != 0.0]
+        rows = estimator.support_[used].astype(np.int64)
+        proofs.append(Proof(str(estimator.status_), one.primal, one.dual, one.relative_gap, rows, beta[used]))
+    return Training(
+        loss=loss.name,
+        loss_parameters={field.name: float(getattr(loss, field.name)) for field in fields(loss)},
+        bias=bias,
+        bias_scale=float(estimator.intercept_scaling) if linear and bias == "augmented" else 1.0,
+        C=C,
+        class_weight=class_weight,
+        weighted=bool((np.abs(np.abs(coef) / upper - 1.0)[bound] > 1e-6).any()),
+        solver=str(estimator.solver),
+        tol=float(estimator.tol),
+        n=sum(len(one.kinds.codes) for one in certificates) // times,
+        proofs=tuple(proofs),
+    )

@@ -179,7 +179,9 @@ def _finding(model: Model, training: Training, loss: Loss, one: _Sums) -> Findin
 
 
 def _quadratic(model: Model, vectors: Any, coef: np.ndarray) -> float:
-    """cᵀKc, a block of rows at a time."""
+    """cᵀKc, a block of rows at a time; of many machines, each uses few of the vectors."""
+    used = np.flatnonzero(coef)
+    vectors, coef = vectors[used], coef[used]
     total = 0.0
     step = max(1, VALUES // max(1, vectors.shape[0]))
     for start in range(0, vectors.shape[0], step):
