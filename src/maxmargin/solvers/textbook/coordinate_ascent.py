@@ -153,7 +153,7 @@ def shortfall(residual, ridge, tube, beta, lower, upper):
 
 @compiled
 def epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
-    """One pass over rows in the given order; w has the weight of the constant feature last. Gives shortfall and loss."""
+    """One pass over rows in the given order; w has the weight of the constant feature last: shortfall and loss."""
     d = len(w) - 1
     gap, loss = 0.0, 0.0
     for p in range(len(order)):  # 2.
