@@ -28,17 +28,18 @@ from maxmargin.models.build import model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
 from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
-from maxmargin.models.model import Model, Scheme
+from maxmargin.models.model import FULL, Model, Scheme
 from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
+from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Trace
 from maxmargin.solve import solve
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.validation import plain
 
-#: A sparse matrix with a larger share of non-zeros is faster as a dense one, where that fits.
-FULL, FITS = 0.3, 2e9
+#: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.
+FITS = 2e9
 #: A run that ended so is not over: it can be resumed.
 UNFINISHED = (Reason.INTERRUPTED, Reason.MAX_TIME)
 
@@ -124,7 +125,8 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     scheme = scheme_of(recipe, classes)
     machines = split(recipe, n, data.y, classes, codes, scheme)
     # 4.
-    solved, traces, result = _solve_all(machines, X, given, recipe, budget)
+    with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
+        solved, traces, result = _solve_all(machines, X, given, recipe, budget)
     # 5.
     rows = [machine.rows for machine in machines]
     problem = _problem(machines[-1], X, given, recipe)

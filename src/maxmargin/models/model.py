@@ -8,7 +8,9 @@ value wins) or one a pair i < j in LIBSVM's order (``"ovo"``, positive for the f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +18,7 @@ import scipy.sparse as sp
 
 from maxmargin.data.scaling import Scaling
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.layout import pairs, votes_of_pairs
+from maxmargin.estimators.layout import pack_pairs, pairs, unpack_pairs, votes_of_pairs
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses.base import Task
 from maxmargin.parallel import one_blas_thread, over_blocks
@@ -25,6 +27,8 @@ Scheme = Literal["binary", "ovr", "ovo"]
 
 #: Kernel values, or values of features, that are looked at together.
 VALUES = 2**21
+#: A sparse matrix with a larger share of non-zeros is faster as a dense one.
+FULL = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,25 +111,53 @@ class Model:
         """The decision values of rows as they come, not yet scaled: one column a machine."""
         Z = self.with_columns(Z)
         out = np.empty((Z.shape[0], self.machines))
-        coef = None if self.coef is None else np.ascontiguousarray(self.coef.T)
+        summed = None if self.coef is None else self._sums()
         vectors = self.vectors
         if vectors is not None and Z.shape[1] > vectors.shape[1]:
             vectors = _widened(vectors, Z.shape[1])
+        # Sparse rows that are mostly full meet dense vectors quicker as dense ones.
+        full = sp.issparse(Z) and isinstance(vectors, np.ndarray) and Z.nnz > FULL * Z.shape[0] * Z.shape[1]
 
         def fill(start: int, stop: int) -> None:
-            rows = Z[start:stop]
+            rows = Z[start:stop].toarray() if full else Z[start:stop]
             if self.scaling is not None:
                 rows = self.scaling.apply(rows)
-            if self.w is not None:
+            if summed is None:
+                assert self.w is not None
                 out[start:stop] = rows @ self.w.T
             else:
-                out[start:stop] = self.kernel.block(rows, vectors) @ coef
+                out[start:stop] = summed(self.kernel.block(rows, vectors))
 
         # A block of kernel values is as wide as there are vectors, and may hold its rows as a dense block.
         wide = max(1, self.machines, 0 if vectors is None else vectors.shape[0], Z.shape[1] // 8)
         with one_blas_thread():
             over_blocks(fill, Z.shape[0], max(1, VALUES // wide))
         return out + self.b
+
+    def _sums(self) -> Callable[[np.ndarray], np.ndarray]:
+        """How a block of kernel values (rows × vectors) becomes Σ coef_i k(x_i, x), one column a machine.
+
+        In pairs a vector counts only against the other classes: with k classes that is k − 1 of k(k − 1)/2 products.
+        """
+        assert self.coef is not None
+        coef = self.coef.T.copy()
+        codes = self.vector_classes
+        if codes is None or self.classes is None or (np.diff(codes) < 0).any():
+            return lambda K: K @ coef
+        classes = len(self.classes)
+        counts = np.bincount(codes, minlength=classes)
+        table = pack_pairs(self.coef, counts)
+        if not np.array_equal(unpack_pairs(table, counts), self.coef):  # a vector that counts in a pair not its own
+            return lambda K: K @ coef
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        parts = [(slice(a, b), table[:, a:b].T.copy()) for a, b in pairwise(ends)]
+        first, second = np.array(pairs(classes)).T
+
+        def summed(K: np.ndarray) -> np.ndarray:
+            sums = np.stack([K[:, own] @ against for own, against in parts])
+            return sums[first, :, second - 1].T + sums[second, :, first].T
+
+        return summed
 
     def decision_function(self, Z: Any) -> np.ndarray:
         """One value a row where there is one machine, else one column a machine."""
