@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC, NuSVC, NuSVR
 
 from maxmargin.data import read
 from maxmargin.losses import losses
@@ -67,6 +70,37 @@ def test_what_is_trained_can_be_used_and_checked(name, options, files, tmp_path,
     ]
     if "training_accuracy" in facts:
         assert facts["training_accuracy"] == predicted.facts["accuracy"] > 0.8
+
+
+NU = [("two.svm", NuSVC, []), ("three.csv", NuSVC, []), ("values.csv", NuSVR, ["--loss", "epsilon-insensitive"])]
+
+
+@pytest.mark.parametrize("name, peer, options", NU)
+def test_nu_is_that_of_scikit_learn(name, peer, options, files, tmp_path, command):
+    more = ["--nu", "0.2", "--kernel", "rbf", "--gamma", "0.05", "--scale", "standard", "--tol", "1e-6", *options]
+    trained = command("train", files / name, *more, "-o", tmp_path / "model.mm", "--json")
+    assert trained.status == 0, trained.err
+    assert trained.facts["converged"] and trained.facts["relative_gap"] <= 1e-6
+    data = read(files / name)
+    X = data.X.toarray() if name.endswith(".svm") else data.X
+    model = make_pipeline(StandardScaler(), peer(nu=0.2, gamma=0.05, tol=1e-6)).fit(X, data.y)
+    answers, expected = load(tmp_path / "model.mm").predict(data.X), model.predict(X)
+    if peer is NuSVC:
+        assert (answers == expected).mean() > 0.99
+    else:
+        np.testing.assert_allclose(answers, expected, atol=1e-3)
+    assert "there is nothing to check" in command("check", tmp_path / "model.mm", files / name).err
+
+
+def test_crammer_singer_is_that_of_scikit_learn(files, tmp_path, command):
+    more = ["--multiclass", "crammer-singer", "--bias", "augmented", "--scale", "standard", "--tol", "1e-5"]
+    trained = command("train", files / "three.csv", *more, "-C", "0.1", "-o", tmp_path / "model.mm")
+    assert trained.status == 0, trained.err
+    assert "all classes: primal" in trained.out and "proved" in trained.out
+    data = read(files / "three.csv")
+    peer = LinearSVC(multi_class="crammer_singer", C=0.1, tol=1e-8, max_iter=10**6)
+    w = peer.fit(StandardScaler().fit_transform(data.X), data.y).coef_
+    np.testing.assert_allclose(load(tmp_path / "model.mm").w, w, atol=0.01)
 
 
 def test_a_certificate_that_does_not_hold(files, tmp_path, command):

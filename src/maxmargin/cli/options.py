@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from maxmargin.errors import InvalidInput, bytes_text
+
+if TYPE_CHECKING:
+    from maxmargin.models.fit import Budget
 
 DATA = typer.Argument(..., help="The data file: svmlight, CSV, TSV, Parquet, Arrow, NPY or NPZ; - is standard input.")
 MODEL = typer.Argument(..., help="A model file of maxmargin, LIBSVM or LIBLINEAR.")
@@ -57,13 +59,14 @@ def reading(name: str, wanted: bool) -> Iterator[Callable[[int, int], None] | No
 
 
 @contextmanager
-def stopping(stop: Event) -> Iterator[None]:
+def stopping(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C asks for an end with what there is, and breaks nothing off; the second one does."""
 
     def ask(number: int, frame: Any) -> None:
-        if stop.is_set():
+        if budget.stop.is_set() or budget.deaf:
+            budget.stop.set()
             raise KeyboardInterrupt
-        stop.set()
+        budget.stop.set()
         if sys.stderr.isatty():
             os.write(2, b"\nstopping after this step; Ctrl-C again ends at once\n")
 

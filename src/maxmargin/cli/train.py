@@ -32,7 +32,9 @@ def train(
     zero_based: bool | None = options.BASE,
     loss: str = typer.Option("hinge", help="The loss: see `maxmargin losses`."),
     epsilon: float | None = typer.Option(None, help="The tube of the ε-insensitive losses."),
-    nu: float | None = typer.Option(None, help="The share of outliers of the one-class loss."),
+    nu: float | None = typer.Option(
+        None, help="A share of the rows: outliers (one-class), margin errors instead of C (hinge), or outside the tube."
+    ),
     task: str | None = typer.Option(None, help="classification or regression, for least squares."),
     kernel: str = typer.Option("linear", help="The kernel: see `maxmargin kernels`."),
     gamma: str | None = typer.Option(None, help="A number, scale or auto."),
@@ -44,7 +46,7 @@ def train(
     lam: float | None = typer.Option(None, "--lam", help="1/C, instead of C."),
     class_weight: str | None = typer.Option(None, help="balanced, or label=weight,label=weight."),
     weights: Path | None = options.WEIGHTS,
-    multiclass: str | None = typer.Option(None, help="ovr (one against the rest) or ovo (pairs)."),
+    multiclass: str | None = typer.Option(None, help="ovr (one against the rest), ovo (pairs) or crammer-singer."),
     scale: str | None = typer.Option(None, help="Scale the features: standard, min-max or max-abs; kept in the model."),
     solver: str = typer.Option("auto", help="The solver: see `maxmargin solvers`."),
     tol: float = typer.Option(1e-4, help="The relative duality gap to prove."),
@@ -69,6 +71,7 @@ def train(
 
     Example: maxmargin train iris.csv --target species --kernel rbf --scale standard --search -o iris.mm
     """
+    from maxmargin.models import estimated
     from maxmargin.models.fit import Budget
     from maxmargin.page import place
 
@@ -76,7 +79,7 @@ def train(
     with options.usage():
         recipe = recipe_of(
             loss,
-            {"epsilon": epsilon, "nu": nu},
+            {"epsilon": epsilon, "nu": nu if loss == "one-class" else None},
             kernel,
             {"gamma": gamma, "degree": degree, "coef0": coef0},
             C=cost_of(cost, lam),
@@ -90,6 +93,18 @@ def train(
             max_iter=max_iter,
             seed=seed,
             task=task,
+            nu=None if loss == "one-class" else nu,
+        )
+        if sentence := estimated.refusal(recipe):
+            raise typer.BadParameter(sentence)
+        refuse_if(
+            recipe.nu is not None and recipe.kind == "classification" and any((cost, lam, search)),
+            "--nu takes the place of C: drop -C, --lam and --search",
+        )
+        refuse_if(recipe.nu is not None and epsilon is not None, "--nu takes the place of --epsilon: give one of them")
+        refuse_if(
+            estimated.concerns(recipe) and any((checkpoint, report)),
+            "--nu and --multiclass crammer-singer go with neither --checkpoint nor --report",
         )
         refuse_if(resume and checkpoint is None, "--resume needs --checkpoint, to say where from")
         refuse_if(cv is not None and cv < 2, "--cv needs at least 2 folds")
@@ -115,7 +130,7 @@ def train(
     budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
     reader = {"format": format, "target": target, "zero_based": zero_based}
     rows = None if stream else _read(data, reader, recipe, budget, as_json)
-    with options.stopping(budget.stop):
+    with options.stopping(budget):
         if rows is None:
             from maxmargin.models.streaming import fit_stream
 
@@ -136,7 +151,7 @@ def train(
             if fitted.result is None:
                 raise InvalidInput("no report was written: it is about one binary problem that was trained just now")
             fitted.result.report(report)
-        tell(fitted, extra, output, perf_counter() - began, as_json)
+        tell(fitted, extra, output, perf_counter() - began, tol, as_json)
     if fitted.interrupted:
         raise Stopped
 

@@ -29,7 +29,7 @@ def write_traces(path: Path, what: str, traces: Iterable[tuple[str, Trace]]) -> 
         file.write(text.getvalue().encode("utf-8"))
 
 
-def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float, as_json: bool) -> None:
+def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float, tol: float, as_json: bool) -> None:
     """The certificate and the verdict."""
     worst = max(fitted.solved, key=lambda one: one.relative_gap)
     if as_json:
@@ -60,7 +60,6 @@ def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float
             )
         if len(fitted.solved) > len(shown):
             print(f"  and {len(fitted.solved) - len(shown)} with smaller gaps")
-    tol = fitted.model.training.tol if fitted.model.training else 0.0
     if fitted.converged:
         verdict = f"proved: at most {worst.relative_gap:.2g} of the optimum away (asked for {tol:g})"
     else:

@@ -130,8 +130,9 @@ def _of_estimator(estimator: Any, **more: Any) -> Model:
         if scheme == "ovo":
             parts["vector_classes"] = np.repeat(np.arange(len(estimator.n_support_)), estimator.n_support_)
     names = getattr(estimator, "feature_names_in_", None)
-    parts["names"] = None if names is None else tuple(str(name) for name in names)
-    more.setdefault("training", _training_of_estimator(estimator))
+    more.setdefault("names", None if names is None else tuple(str(name) for name in names))
+    if "training" not in more:
+        more["training"] = _training_of_estimator(estimator)
     return check(Model(task=task, kernel=kernel, b=b, columns=columns, classes=classes, scheme=scheme, **parts, **more))
 
 

@@ -82,7 +82,9 @@ def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = No
     """Recompute the certificate of each machine from the training data, given in blocks."""
     training = model.training
     if training is None:
-        raise InvalidInput("the model does not say how it was trained, so there is nothing to check")
+        raise InvalidInput(
+            "the model does not say how it was trained (another program, nu, crammer-singer): there is nothing to check"
+        )
     if training.weighted != (weights is not None):
         raise InvalidInput(
             "the model was trained " + ("with" if training.weighted else "without") + " weights of rows; check it so"

@@ -2,7 +2,8 @@
 
 1. Learn the scaling, and scale; a sparse matrix that is mostly full becomes a dense one.
 2. Resolve the kernel's parameters and the weights on all rows.
-3. Split several classes into binary problems: one against the rest, or in pairs.
+3. Split several classes into binary problems: one against the rest, or in pairs. What is no such problem (ν, all
+   classes together) goes to its estimator, and that is all.
 4. Solve them one after the other; each gets an equal share of the time that is left.
 5. Put the solved problems together as a model that knows how it was trained.
 """
@@ -10,7 +11,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Event
 from time import perf_counter
@@ -24,9 +26,10 @@ from maxmargin.data.scaling import scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.layout import pairs
 from maxmargin.kernels import Linear
-from maxmargin.models.build import model_of_solved, training_of
+from maxmargin.models.build import model_of, model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
+from maxmargin.models.estimated import concerns, estimated, solved_of
 from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
 from maxmargin.models.model import FULL, Model, Scheme
 from maxmargin.models.recipe import Recipe
@@ -88,6 +91,17 @@ class Budget:
     began: float = field(default_factory=perf_counter)
     #: Set by whoever wants the training to end soon with the best model so far.
     stop: Event = field(default_factory=Event)
+    #: Whether only KeyboardInterrupt itself can end what is under way.
+    deaf: bool = False
+
+    @contextmanager
+    def breaking_off(self) -> Iterator[None]:
+        """Around a training that does not look at `stop`."""
+        self.deaf = True
+        try:
+            yield
+        finally:
+            self.deaf = False
 
     def part(self, problems: int) -> Budget:
         """The budget of the next of so many trainings, which ends with this one."""
@@ -124,6 +138,14 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     # 3.
     scheme = scheme_of(recipe, classes)
     machines = split(recipe, n, data.y, classes, codes, scheme)
+    if concerns(recipe):
+        estimator = estimated(X, data, given, recipe, scheme, budget)
+        model = model_of(estimator, scaling=learnt, names=data.names, zero_based=data.zero_based, training=None)
+        names = model.machine_names()
+        solved = solved_of(estimator, recipe, names)
+        traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
+        told = names if len(solved) == len(names) else ["all classes"]
+        return Fit(model, solved, traces, [Machine(name, np.arange(n), None) for name in told], None)
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
         solved, traces, result = _solve_all(machines, X, given, recipe, budget)

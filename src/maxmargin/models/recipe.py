@@ -28,19 +28,24 @@ class Recipe:
     C: float = 1.0
     #: "balanced", or the weight of each label by its text; labels that are not named weigh 1.
     class_weight: str | Mapping[str, float] | None = None
-    #: How several classes become binary problems; by default "ovr" for a linear kernel and "ovo" for any other.
+    #: How several classes are told apart: "ovr", "ovo" or "crammer-singer"; by default "ovr" for a linear kernel and
+    #: "ovo" for any other.
     multiclass: str | None = None
     scaling: Kind | None = None
     solver: str = "auto"
     tol: float = 1e-4
     max_iter: int | None = None
     seed: int = 0
+    #: The share of margin errors instead of C (hinge), or of rows outside the tube instead of epsilon.
+    nu: float | None = None
     #: Only for least squares, which can be either.
     task: Task | None = None
 
     def __post_init__(self) -> None:
-        if self.multiclass not in (None, "ovr", "ovo"):
-            raise InvalidInput(f"multiclass is {self.multiclass!r}; it must be ovr or ovo")
+        if self.multiclass not in (None, "ovr", "ovo", "crammer-singer"):
+            raise InvalidInput(f"multiclass is {self.multiclass!r}; it must be ovr, ovo or crammer-singer")
+        if self.nu is not None and not 0.0 < self.nu <= 1.0:
+            raise InvalidInput(f"nu is {self.nu}; it must lie in (0, 1]")
         if self.scaling is not None and self.scaling not in get_args(Kind):
             raise InvalidInput(f"there is no scaling {self.scaling!r}; there are: {', '.join(get_args(Kind))}")
         if self.bias not in get_args(Bias):

@@ -80,8 +80,10 @@ def refusal(recipe: Recipe) -> str | None:
         return "--stream is not for a hard margin; give a finite C"
     if recipe.scaling not in (None, "max-abs"):
         return f"--stream cannot scale by {recipe.scaling!r}; use max-abs"
-    if recipe.multiclass == "ovo":
-        return "--stream tells several classes apart one against the rest; drop --multiclass ovo"
+    if recipe.multiclass not in (None, "ovr"):
+        return f"--stream tells several classes apart one against the rest; drop --multiclass {recipe.multiclass}"
+    if recipe.nu is not None:
+        return "--stream does not go with --nu: its threshold ties all rows together"
     if recipe.solver not in ("auto", "coordinate-ascent"):
         return f"--stream is coordinate ascent; drop --solver {recipe.solver}"
     return None
