@@ -17,6 +17,9 @@ from maxmargin.parallel import over_blocks
 from maxmargin.registry import Registry
 from maxmargin.rows import rows_of, sqnorms_of_rows
 
+#: A column of sparse rows is rare where fewer than one row in so many has it: then its values are added one by one.
+RARE = 16
+
 registry: Registry[type[Kernel]] = Registry("kernel", "maxmargin.kernels")
 
 
@@ -98,44 +101,58 @@ def dot(A: Any, B: Any) -> np.ndarray:
 
 
 def _sparse_dot(A: Any, B: Any) -> np.ndarray:
-    """⟨a, b⟩ for a few rows A and many rows B: A becomes dense, in the columns that it uses, so that it stays small."""
-    place, used = _places(A.indices, A.shape[1])
-    dense = np.zeros((used, A.shape[0]), A.dtype)
-    _fill(rows_of(A), place, dense)
+    """⟨a, b⟩ for a few rows A and many rows B: the frequent columns of A become dense, the rare ones stay lists."""
+    columns = _columns(rows_of(A), A.shape[0], A.shape[1])
     out = np.zeros((B.shape[0], A.shape[0]), np.result_type(A.dtype, B.dtype))
-    _add_rows(rows_of(B), place, dense, out)
+    _add_columns(rows_of(B), *columns, out)
     return out.T
 
 
 @compiled
-def _places(indices, d):
-    """A number for each of d columns that occurs, −1 for the others; and how many occur."""
-    place, used = np.full(d, np.int32(-1)), 0
-    for j in indices:
-        if place[j] < 0:
-            place[j] = used
-            used += 1
-    return place, used
-
-
-@compiled
-def _fill(A, place, dense):
-    for a in range(dense.shape[1]):
+def _columns(A, rows, d):
+    """The columns of A: place[j] is 0 for an empty one, k + 1 for the k-th dense one, −k − 1 for the k-th list."""
+    counts, place = np.zeros(d, np.int64), np.zeros(d, np.int32)
+    for j in A.indices:
+        counts[j] += 1
+    frequent = rare = 0
+    ends = np.zeros(d, np.int64)
+    for j in range(d):
+        if counts[j] * RARE > rows:
+            frequent += 1
+            place[j] = frequent
+        elif counts[j] > 0:
+            ends[rare] = counts[j] + (ends[rare - 1] if rare > 0 else 0)
+            rare += 1
+            place[j] = -rare
+    dense = np.zeros((frequent, rows), A.data.dtype)
+    total = ends[rare - 1] if rare > 0 else 0
+    members, values, filled = np.empty(total, np.int32), np.empty(total, A.data.dtype), np.zeros(rare, np.int64)
+    for a in range(rows):
         for p in range(A.indptr[a], A.indptr[a + 1]):
-            dense[place[A.indices[p]], a] += A.data[p]
+            k = place[A.indices[p]]
+            if k > 0:
+                dense[k - 1, a] += A.data[p]
+            else:
+                q = ends[-k - 1] - 1 - filled[-k - 1]
+                filled[-k - 1] += 1
+                members[q], values[q] = a, A.data[p]
+    return place, dense, ends, filled, members, values
 
 
 @compiled
-def _add_rows(B, place, dense, out):
-    """out[b] = Σ_j B[b, j] dense[place[j]]."""
+def _add_columns(B, place, dense, ends, lengths, members, values, out):
+    """out[b] = Σ_j B[b, j] column j of A."""
     for b in range(out.shape[0]):
         row = out[b]
         for p in range(B.indptr[b], B.indptr[b + 1]):
-            j = place[B.indices[p]]
-            if j >= 0:
-                value = B.data[p]
+            k, value = place[B.indices[p]], B.data[p]
+            if k > 0:
+                column = dense[k - 1]
                 for a in range(len(row)):
-                    row[a] += value * dense[j, a]
+                    row[a] += value * column[a]
+            elif k < 0:
+                for q in range(ends[-k - 1] - lengths[-k - 1], ends[-k - 1]):
+                    row[members[q]] += value * values[q]
 
 
 def sqnorms(A: Any) -> np.ndarray:

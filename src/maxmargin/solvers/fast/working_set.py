@@ -42,6 +42,8 @@ from maxmargin.solvers.fast.working_set_steps import corner_of, pair_steps, rang
 FIRST = 2000
 #: ε of the stages before the last, and of the last stage's first round, in shares of the first violation.
 STAGE, ROUND = 0.1, 0.05
+#: ε is divided by this after each round of the last stage; by its square where rounds cost the same whatever ε is.
+SHARPER = 4.0
 #: A sample is settled at its bound when its margin is this many ε away.
 SETTLED = 5.0
 #: A working set is solved to this share of the violation: far while its samples run to their bounds, then in turns.
@@ -88,13 +90,18 @@ class _Run:
         self.scores = np.zeros(problem.n)
         #: Whether the last round changed anything.
         self.moved = True
+        #: Whether it moved most support vectors, in steps that cost less than the kernel values that followed them.
+        self.light = False
         #: Σ‖Δβ‖² since the scores were computed in float64.
         self.drift = 0.0
         #: A margin that is always far enough from its corner to let a sample go.
         self.farthest = np.inf
+        #: Whether most samples are support vectors, and the corner has room for all: then all of them are active.
+        self.all_active = False
         #: Rows that are kept in the last stage, where they are dear.
         self.panel: Panel | None = None
-        self.steps = self.working_sets = 0
+        #: Steps of SMO, each times the size of its working set: all of them, and those that were reported as work.
+        self.steps = self.reported = self.working_sets = 0
         row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
         self.row_work = row_work / problem.n + 4.0
 
@@ -111,10 +118,10 @@ class _Run:
             before = size
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         everyone = np.arange(n)
-        self._see(order[before:])
-        if self.row_work >= DEAR and len(sizes) > 1:
+        if self.row_work >= DEAR and len(sizes) > 1 and not self.all_active:
             self.panel = Panel(self.corner, 0.5)
-        epsilon = ROUND * first
+        self._see(order[before:])
+        epsilon = ROUND * first / (SHARPER if self.light else 1.0)
         while True:
             if epsilon < 4.0 * ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
                 self.scores = self.problem.space.scores(self.beta)
@@ -123,7 +130,7 @@ class _Run:
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores, work=self._work())
             if not self.moved and epsilon < 1e-14 * first:
                 return
-            epsilon /= 4.0  # 6.
+            epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
 
     def _stages(self) -> list[int]:
         """How many samples each stage sees; a start that is not 0 sees them all at once."""
@@ -140,9 +147,20 @@ class _Run:
     def _see(self, samples: np.ndarray) -> None:
         """The scores of samples that have not been seen before (2.)."""
         support = np.flatnonzero(self.beta)
-        if support.size:
-            self.drift += float(self.beta @ self.beta)
-            self.scores[samples] = self.corner.scores(samples, support, self.beta[support])
+        if support.size == 0:
+            return
+        self.drift += float(self.beta @ self.beta)
+        if not self.all_active:
+            self.scores[samples] = (self.panel or self.corner).scores(samples, support, self.beta[support])
+            return
+        corner, old = self.corner, self.corner.size
+        corner.extend(samples)
+        rows = np.flatnonzero(self.beta[corner.index])
+        weights, sums = self.beta[corner.index[rows]], np.zeros(corner.size)
+        over_blocks(
+            lambda start, stop: add_rows(corner.K, rows, weights, old + start, old + stop, sums), len(samples), 2048
+        )
+        self.scores[samples] = sums[old:]
 
     def _round(self, seen: np.ndarray, epsilon: float) -> Iterator[Iterate]:
         """One round over the seen samples (3. to 5.); shows where it stands on the way, so that a budget can end it."""
@@ -150,7 +168,7 @@ class _Run:
         active = self.corner.index
         form, old = self.form.of(active), self.beta[active]
         g = form.target - self.scores[active] - form.ridge * old
-        beta = old.copy()
+        beta, steps = old.copy(), self.steps
         for _ in self._settle(form, beta, g, epsilon):
             self.beta[active] = beta
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
@@ -163,10 +181,16 @@ class _Run:
             rows = self.panel or self.corner
             self.scores[others] += rows.scores(others, active[changed], (beta - old)[changed])
         self.moved = changed.size > 0
+        support, values = int(np.count_nonzero(self.beta)), changed.size * others.size * (0.5 + self.row_work / 80.0)
+        self.light = changed.size > 0.85 * support and self.steps - steps < 0.2 * values
+        self.all_active = 2 * support > seen.size and self.problem.n <= self.corner.capacity
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
         """Let the settled go, take the violators in (3.)."""
         corner, active = self.corner, self.corner.index
+        if self.all_active:
+            corner.extend(self._others(seen))
+            return
         rise, fall = self._ranges(active if active.size else seen)
         bias = _middle(rise, fall) if self.free_bias else 0.0
         others = self._others(seen)
@@ -176,7 +200,9 @@ class _Run:
         if active.size:
             # Scores will move about as far as the violators are off: who is nearer to its corner may be needed.
             reach = max(SETTLED * epsilon, min(float(violation.max(initial=0.0)), self.farthest))
-            corner.keep((rise >= bias - reach) | (fall <= bias + reach))
+            near = (rise >= bias - reach) | (fall <= bias + reach)
+            if np.count_nonzero(near) < 0.75 * corner.size or entering.size > corner.capacity - corner.size:
+                corner.keep(near)
         if entering.size > corner.capacity - corner.size and corner.size > corner.capacity // 2:
             corner.keep(self.rng.random(corner.size) < 0.5)  # more free ones than fit: they take turns
         room = corner.capacity - corner.size
@@ -236,8 +262,8 @@ class _Run:
             size, share = (min(2 * size, LARGEST), BULK) if bulk else (self.size, FINE)
 
     def _work(self) -> float:
-        work = self.corner.evaluated * self.row_work + 4.0 * self.steps
-        self.corner.evaluated = self.steps = 0
+        work = self.corner.evaluated * self.row_work + 4.0 * (self.steps - self.reported)
+        self.corner.evaluated, self.reported = 0, self.steps
         return work
 
 
