@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import threading
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
@@ -22,7 +23,8 @@ class Registry(Generic[Entry]):
         self.kind = kind
         self.packages = packages
         self._entries: dict[str, Entry] = {}
-        self._discovered = False
+        self._discovered = self._discovering = False
+        self._lock = threading.RLock()
 
     def register(self, name: str, entry: Entry) -> None:
         """Add an entry under its name; a name is taken once."""
@@ -48,7 +50,11 @@ class Registry(Generic[Entry]):
     def _discover(self) -> None:
         if self._discovered:
             return
-        self._discovered = True
-        for package in self.packages:
-            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-                importlib.import_module(f"{package}.{module.name}")
+        with self._lock:  # another thread must wait until all are there; a module that asks on the way need not
+            if self._discovered or self._discovering:
+                return
+            self._discovering = True
+            for package in self.packages:
+                for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                    importlib.import_module(f"{package}.{module.name}")
+            self._discovered = True
