@@ -87,8 +87,9 @@ class KernelSpace:
         self.constant = constant
         self.cache_bytes = cache_bytes
         self.n = self.size = X.shape[0]
-        #: Multiply-adds of one product with K.
-        self.work = self.n * (int(X.nnz) if sp.issparse(X) else X.size)
+        numbers = int(X.nnz) if sp.issparse(X) else X.size
+        #: Multiply-adds of one product with K, whose values are there already where it is given.
+        self.work = numbers if kernel.name == "precomputed" else self.n * numbers
         self._gram: Gram | None = None
 
     def gram(self) -> Gram:
