@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
@@ -45,6 +45,29 @@ def over_blocks(function: Callable[[int, int], object], n: int, size: int) -> No
         for other in others:
             if not other.cancel():
                 other.result()
+
+
+def over_tasks(function: Callable[[int], object], count: int, stop: Callable[[], object]) -> None:
+    """Call function(k) for every k < count, side by side; each call must write to its own place.
+
+    Where one fails, or at Ctrl-C (of which only the main thread hears), those that wait are cancelled, `stop` is called
+    to tell the others, and they are waited for.
+    """
+    workers = min(threads(), count)
+    if workers <= 1 or getattr(_here, "inside", False):
+        for k in range(count):
+            function(k)
+        return
+    jobs = [_pool(workers).submit(function, k) for k in range(count)]
+    try:
+        for job in jobs:
+            job.result()
+    except BaseException:
+        stop()
+        for job in jobs:
+            job.cancel()
+        wait(jobs)
+        raise
 
 
 def _pool(workers: int) -> ThreadPoolExecutor:
