@@ -133,6 +133,28 @@ class Problem:
             cache_bytes=float(cache_bytes),
         )
 
+    @classmethod
+    def of_checked(
+        cls, X: Any, target: np.ndarray, loss: Loss, kernel: Kernel, bias: Bias, C: np.ndarray, cache_bytes: float
+    ) -> Problem:
+        """A problem of parts that have been checked before, with targets ±1 (or real ones) and a C for each sample."""
+        other = object.__new__(cls)
+        classes = np.array([-1.0, 1.0]) if loss.task == "classification" else None
+        vars(other).update(
+            X=X,
+            target=target,
+            loss=loss,
+            kernel=kernel,
+            bias=bias,
+            C=C,
+            bias_scale=1.0,
+            transform=None,
+            task=loss.task,
+            classes=classes,
+            cache_bytes=float(cache_bytes),
+        )
+        return other
+
     # What it is
 
     @property
