@@ -22,6 +22,7 @@ EXACT = (
     "interior-point",
     "coordinate-newton",
     "working-set",
+    "shrinking-smo",
     "truncated-newton",
 )
 #: It separates; it does not minimise the gap.
