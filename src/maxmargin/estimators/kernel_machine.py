@@ -9,24 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, Machine, like
+from maxmargin.estimators.base import Data, Machine, check_option, like
 from maxmargin.estimators.layout import Expansion, gather
+from maxmargin.estimators.matrix import block_of, shared_matrix
 from maxmargin.estimators.training import Budget, Solution, Task
-from maxmargin.kernels import Gram, Kernel, Linear, Precomputed
+from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.kernels.base import registry as kernels
 from maxmargin.kernels.base import scale_gamma
 from maxmargin.losses import Loss
 from maxmargin.parallel import one_blas_thread, over_blocks
-from maxmargin.problem import Problem
+from maxmargin.problem import Bias, Problem
 from maxmargin.result import Reason
+from maxmargin.validation import check_scale
 
 #: Kernel values computed at once for new rows.
 VALUES = 2**20
@@ -97,6 +99,7 @@ class KernelMachine(Machine):
         self, data: Data, budget: Budget, problems: int
     ) -> tuple[Kernel, Callable[[np.ndarray, Any, Loss, float], Problem]]:
         """The kernel, and a function that makes the problem of some rows with given targets, loss and C."""
+        check_option("bias", self.bias, get_args(Bias))
         kernel = self._kernel(data.X, data.weights)
         rows, used = data.X, kernel
         n, d = data.X.shape
@@ -105,13 +108,18 @@ class KernelMachine(Machine):
         quick = budget.max_time is None or n * n * (d + 20) <= 0.3 * SPEED * budget.max_time
         if problems > 1 and fits and quick and not isinstance(kernel, (Linear, Precomputed)):
             with one_blas_thread():
-                rows = Gram(kernel, data.X, cache_bytes=self.cache_size * 1e6).full()
+                rows = shared_matrix(kernel, data.X, self.cache_size * 1e6)
             used = Precomputed(source=kernel)
+        ours = isinstance(used, Precomputed) and used.source is not None
 
         def make(index: np.ndarray, target: Any, loss: Loss, C: float) -> Problem:
             block = rows
             if index.size < n:
-                block = rows[np.ix_(index, index)] if isinstance(used, Precomputed) else rows[index]
+                block = block_of(rows, index, index) if isinstance(used, Precomputed) else rows[index]
+            if ours:  # a matrix of our own needs no second look, which would cost as much as many a fit
+                weights = C * data.weights[index]
+                check_scale(used, block, weights)
+                return Problem.of_checked(block, target, loss, used, self.bias, weights, self.cache_size * 1e6)
             return Problem(
                 block,
                 target,

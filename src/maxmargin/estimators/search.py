@@ -2,7 +2,7 @@
 
     1. For each gamma, compute the kernel matrix of all rows once, in float32, if it fits `cache_size`.
     2. For each fold, take its block; every binary problem of several classes takes a block of that.
-    3. Go through C in increasing order, each fit starting where the last one ended (if the two are near).
+    3. Fit for each C, all cores at work on different folds and values of C; see `folds`.
     4. Score each fit on the rows that were left out: their kernel values are in the matrix, too.
     5. Refit on all rows with the best C and gamma; the smallest of equals, which is the smoothest model.
 
@@ -11,9 +11,8 @@ The fits on the way are certified as well, on the matrix that they used; `worst_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,23 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Data
-from maxmargin.estimators.training import Budget, Solution, Task, scaled_start
-from maxmargin.kernels import Gram, Kernel, Linear, Precomputed
-from maxmargin.parallel import one_blas_thread
-
-#: A fit starts from that of the last C if the next is at most so many times as large: further apart, the old solution
-#: is no better a beginning than 0, and has to be read in first.
-NEAR = 2.0
-
-
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """What one fold of one gamma is trained on and scored on."""
-
-    machine: Any
-    data: Data
-    tasks: list[Task]
-    test: Any
+from maxmargin.estimators.folds import Shared, make_fold, runs
+from maxmargin.estimators.matrix import shared_matrix
+from maxmargin.estimators.training import Budget, Task
+from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.parallel import one_blas_thread, over_tasks, threads
 
 
 class Search(BaseEstimator):
@@ -81,23 +68,52 @@ class Search(BaseEstimator):
         self.gammas_ = np.array([getattr(kernel, "gamma", np.nan) for kernel in kernels], dtype=np.float64)
         folds = self._folds(base, data, targets, X, y)
         scorer = check_scoring(base, self.scoring)
+        pieces = runs(self.Cs_, apart=data.classes <= 2)  # several problems are enough to do for one thread
         scores = np.full((len(self.Cs_), len(kernels), len(folds)), np.nan)
-        self.worst_gap_ = 0.0
-        left = scores.size
+        gaps = np.zeros_like(scores)
         with one_blas_thread():
             for g, kernel in enumerate(kernels):
+                if budget.spent:
+                    break
                 matrix = self._matrix(base, kernel, data)  # 1.
-                for f, (train, test) in enumerate(folds):
-                    fold = self._fold(base, kernel, matrix, data, targets, train, test)  # 2.
-                    for c, machine in enumerate(self._along_C(fold, budget, left)):  # 3.
-                        scores[c, g, f] = scorer(machine, fold.test, targets[test])  # 4.
-                    left -= len(self.Cs_)
-                    self._tell(g, f, scores)
+                make = partial(make_fold, base, kernel, matrix, data, targets, self._tasks)
+                shared = [Shared(partial(make, *rows), len(pieces)) for rows in folds]  # 2.
+                self._try(shared, pieces, scorer, budget, g, scores, gaps)
+        self.worst_gap_ = float(gaps.max())
         self._conclude(scores)
         if self.refit:  # 5.
             self.best_estimator_ = clone(base).set_params(**self.best_params_, max_time=budget.share(1))
             self.best_estimator_.fit(X, y, sample_weight)
         return self
+
+    def _try(
+        self,
+        folds: list[Shared],
+        pieces: list[slice],
+        scorer: Any,
+        budget: Budget,
+        g: int,
+        scores: np.ndarray,
+        gaps: np.ndarray,
+    ) -> None:
+        """Fit and score every C in every fold of one gamma; the largest C of a fold, which take longest, first."""
+        jobs = [(f, piece) for f in range(len(folds)) for piece in reversed(pieces)]
+
+        def work(k: int) -> None:
+            f, piece = jobs[k]
+            left = (len(jobs) * (scores.shape[1] - g) - k) / threads()
+            with folds[f].use() as fold:
+                fits = fold.fits(self.Cs_[piece], budget, self.cv_tol, left)  # 3.
+                for c, (machine, gap) in enumerate(fits, piece.start):
+                    scores[c, g, f] = scorer(machine, fold.left_out, fold.truth)  # 4.
+                    gaps[c, g, f] = gap
+            if np.isfinite(scores[:, g, f]).all():
+                self._tell(g, f, scores)
+
+        try:
+            over_tasks(work, len(jobs), budget.stop)
+        except KeyboardInterrupt:
+            pass  # what was scored before counts
 
     def _folds(self, base: Any, data: Data, targets: np.ndarray, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows to train on and to score on, among those that count; a given splitter splits all rows."""
@@ -109,55 +125,6 @@ class Search(BaseEstimator):
             (place[train][place[train] >= 0], place[test][place[test] >= 0])
             for train, test in check_cv(self.cv, y, classifier=is_classifier(base)).split(X, y)
         ]
-
-    def _along_C(self, fold: Fold, budget: Budget, fits: int) -> Iterator[Any]:
-        """The fitted machine for each C, in increasing order; none where time is up."""
-        solutions: list[list[Solution]] = [[] for _ in self.Cs_]
-        for k, task in enumerate(fold.tasks):
-            problem = task.make()
-            start = None
-            # With all of K at hand there is nothing to save by working sets.
-            whole = budget.solver == "auto" and isinstance(problem.kernel, Precomputed) and problem.bias == "free"
-            for c, C in enumerate(self.Cs_):
-                left = fits * len(fold.tasks) - k * len(self.Cs_) - c + 1  # and the refit
-                solver = "smo" if whole else None
-                result = budget.solve(problem.with_cost(C), left, start, tol=self.cv_tol, solver=solver)
-                solution = Solution.of(result)
-                start = None
-                if c + 1 < len(self.Cs_) and self.Cs_[c + 1] <= NEAR * C:
-                    bound = np.zeros(problem.n, bool)
-                    bound[solution.certificate.kinds.bound] = True
-                    start = scaled_start(solution.coef, bound, self.Cs_[c + 1] / C)
-                solutions[c].append(solution)
-        if budget.spent:
-            return
-        for C, ones in zip(self.Cs_, solutions, strict=True):
-            self.worst_gap_ = max(self.worst_gap_, *(one.certificate.relative_gap for one in ones))
-            machine = copy(fold.machine)
-            machine.C = C
-            machine.__dict__.update(machine._fitted(fold.data, fold.tasks, ones))
-            yield machine
-
-    def _fold(self, base: Any, kernel: Kernel, matrix: Any, data: Data, y: np.ndarray, train: Any, test: Any) -> Fold:
-        """The machine, the problems and the rows of one fold."""
-        machine = copy(base)
-        machine.__dict__.pop("feature_names_in_", None)
-        rows, seen = data.X[train], data.X[test]
-        if matrix is not None:
-            machine.kernel = Precomputed(source=None if isinstance(kernel, Precomputed) else kernel)
-            rows, seen = matrix[np.ix_(train, train)], matrix[np.ix_(test, train)]
-        elif hasattr(machine, "kernel"):
-            machine.kernel = machine.kernel_ = kernel
-        machine.n_features_in_ = rows.shape[1]
-        part = replace(
-            data,
-            X=rows,
-            weights=data.weights[train],
-            used=np.arange(len(train)),
-            given=len(train),
-            codes=data.codes[train],
-        )
-        return Fold(machine, part, self._tasks(machine, part, y[train]), seen)
 
     def _tell(self, gamma: int, fold: int, scores: np.ndarray) -> None:
         if self.verbose:
@@ -224,7 +191,7 @@ class Search(BaseEstimator):
         rows = data.X.astype(np.float32, copy=False)
         if sp.issparse(rows):
             rows = rows.tocsr()
-        return Gram(kernel, rows, cache_bytes=base.cache_size * 1e6).full()
+        return shared_matrix(kernel, rows, base.cache_size * 1e6)
 
     # Answers
 

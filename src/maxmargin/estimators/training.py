@@ -105,20 +105,24 @@ class Budget:
         """Whether there is nothing left to run on."""
         return self.stopped or (self.max_time is not None and perf_counter() - self.began >= self.max_time)
 
-    def share(self, problems: int) -> float | None:
+    def stop(self) -> None:
+        """End the fits that are under way at their next look, and those to come after a step."""
+        self.stopped = True
+
+    def share(self, problems: float) -> float | None:
         """The seconds for the next of so many problems; None where time does not matter."""
         if self.stopped:
             return SPENT
         if self.max_time is None:
             return None
-        return max(SPENT, (self.max_time - (perf_counter() - self.began)) / problems)
+        return max(SPENT, (self.max_time - (perf_counter() - self.began)) / max(1.0, problems))
 
     def solve(
         self,
         problem: Problem,
-        problems: int = 1,
+        problems: float = 1,
         start: Any = None,
-        watch: Iterable[Watch] = (),
+        watch: Iterable[Callable[[Look], object]] = (),
         tol: float | None = None,
         solver: str | Solver | None = None,
     ) -> Result:
