@@ -170,3 +170,17 @@ def sqnorms_of_rows(X, start, stop, out):
     """out[i] = ‖x_i‖² for start ≤ i < stop."""
     for i in range(start, stop):
         out[i] = row_sqnorm(X, i)
+
+
+@compiled
+def scores_of_some(X, some, w, start, stop, out):
+    """out[a] = ⟨x_i, w⟩ for i = some[a], start ≤ a < stop."""
+    for a in range(start, stop):
+        out[a] = row_dot(X, some[a], w)
+
+
+@compiled
+def combine_some(X, some, u, start, stop, out):
+    """Out += Σ_a u_a x_i with i = some[a] over start ≤ a < stop."""
+    for a in range(start, stop):
+        row_axpy(X, some[a], u[a], out)

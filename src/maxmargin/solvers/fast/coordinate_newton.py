@@ -10,9 +10,12 @@ Two ways to begin:
        the limit of augmented ones (method of multipliers): the constant feature s has its bias centred at b, which
        moves by s²(Σβ − total) after every sweep, until that is 0.
 
-and one to end, where there are few features: Newton's method on the augmented Lagrangian (`newton.py`), after the
-samples or where the sweeps slow down. Its matrix has only the samples strictly inside their bounds, about d + 1 of them
-at the optimum. With many features the sweeps go on: that has been the faster way.
+and two to end, after the samples or where the sweeps slow down:
+
+    3. Few features: Newton's method on the augmented Lagrangian (`newton.py`). Its matrix has only the samples strictly
+       inside their bounds, about d + 1 of them at the optimum.
+    4. Many: the sweeps go on, with steps on all samples inside their bounds in between (`free_block.py`). Whichever of
+       the two raises the dual more for its work gets more of the work.
 
 Cost: a sweep is at most a pass over the data, a Newton step about two. Memory: a few n-vectors.
 
@@ -32,6 +35,7 @@ from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable, start_beta
+from maxmargin.solvers.fast.free_block import FreeBlock
 from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
 from maxmargin.solvers.fast.sweeps import sweep
@@ -45,6 +49,12 @@ PATIENCE = 4
 SLOW = 0.5
 #: All samples are looked at again after so many sweeps, whatever ε says.
 RECHECK = 8
+#: Steps on the free block begin after so many passes, at this relative gap.
+MANY, CLOSE = 20, 0.3
+#: So many conjugate gradients are worth a step on the free block; so many are enough.
+WORTHWHILE, ENOUGH = 20, 400
+#: Their work beside that of the sweeps: at first, at least, at most. It doubles while they do better, else it halves.
+SHARE, LEAST_SHARE, MOST_SHARE = 0.5, 0.125, 4.0
 #: σ begins at so many times the width of the box over the largest slope.
 FIRST = 10.0
 
@@ -129,6 +139,10 @@ class _Sweeps:
         self.least = 1e-12 * scale
         self.state = rng.integers(1, 2**63, 1).astype(np.uint64)
         self.k = 0
+        #: The dual after the last step, and its rise for the work of the last sweep.
+        self.dual, self.rate = -np.inf, 0.0
+        #: The share of the work that steps on the free block get, what they have not spent of it, and have spent.
+        self.share, self.credit, self.extra = SHARE, 0.0, 0.0
 
     def run(self) -> Begun:
         """Sweep after sweep, until Newton's method can do better, if it can at all."""
@@ -148,7 +162,8 @@ class _Sweeps:
             self.k += 1
             share = visited / n
             passes += share
-            yield self._iterate(gap, share)
+            iterate = self._iterate(gap, share)
+            yield iterate
             agreed = worst + abs(off) <= self.epsilon
             if agreed:
                 self.epsilon = max(self.epsilon / 4.0, self.least)
@@ -157,12 +172,30 @@ class _Sweeps:
             if few_features and passes > PATIENCE and gap > SLOW**share * before:
                 return self.k, self._lagrangian(worst)
             before = gap
+            if not few_features and passes > MANY and iterate.estimate is not None and iterate.estimate < CLOSE:
+                self._ascend_free_block()
 
     def _iterate(self, gap: float, passes: float) -> Iterate:
-        dual = self.form.value(self.beta) - 0.5 * float(self.w @ self.w)
-        estimate = gap / (dual + gap) if dual + gap > 0 else None
+        work, before = 3.0 * passes * self.space.work, self.dual
+        self.dual = self.form.value(self.beta) - 0.5 * float(self.w @ self.w)
+        self.rate = (self.dual - before) / work
+        self.credit += self.share * work
+        estimate = gap / (self.dual + gap) if self.dual + gap > 0 else None
         w = None if self.free_bias else self.w
-        return Iterate(self.k, w=w, beta=self.beta, work=3.0 * passes * self.space.work, estimate=estimate)
+        work, self.extra = work + self.extra, 0.0
+        return Iterate(self.k, w=w, beta=self.beta, work=work, estimate=estimate)
+
+    def _ascend_free_block(self) -> None:
+        """A step on the free block, as soon as a worthwhile one has its share of the work (4.)."""
+        block = FreeBlock(self.space, self.form, self.beta, self.constant)
+        steps = int(self.credit / (2.0 * block.pass_over))
+        if not block.size or steps < WORTHWHILE:
+            return
+        rise = block.ascend(self.q, self.beta, self.w, self.b, min(steps, ENOUGH))
+        better = rise / block.work > self.rate
+        self.share = min(2.0 * self.share, MOST_SHARE) if better else max(0.5 * self.share, LEAST_SHARE)
+        self.dual += rise
+        self.credit, self.extra = 0.0, block.work
 
     def _lagrangian(self, worst: float) -> AugmentedLagrangian:
         """Where Newton's method goes on: at β, and with a σ that fits the largest slope."""

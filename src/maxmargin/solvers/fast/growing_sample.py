@@ -38,7 +38,8 @@ LOOKED = 20_000
 def is_tall(space: LinearSpace, form: DualForm) -> bool:
     """Whether samples of the rows can stand for all, and Newton's equations are not too dear beside a pass."""
     enough = space.n >= max(TALL * space.d, STEP * FEWEST) and space.d**3 <= DEAR * space.work
-    return enough and not np.isinf(form.upper - form.lower).all()
+    hard_margin = np.isinf(form.upper - form.lower).any() and not form.ridge.any()
+    return enough and not hard_margin
 
 
 def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterator[AugmentedLagrangian]:

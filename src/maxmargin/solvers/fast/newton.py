@@ -142,10 +142,12 @@ class AugmentedLagrangian:
 @compiled
 def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u):
     """u_i(w): the dual that answers the score z_i, with 1/σ as inertia; returns Σ u_i and ‖u − β‖²."""
-    total, moved = 0.0, 0.0
     for i in range(start, stop):
         slope = target[i] - z[i] - ridge[i] * beta[i]
         u[i] = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
+    # A loop that writes and sums is compiled twice, for arrays that may overlap or not: addresses would decide the bits.
+    total, moved = 0.0, 0.0
+    for i in range(start, stop):
         total += u[i]
         moved += (u[i] - beta[i]) ** 2
     return total, moved

@@ -1,0 +1,102 @@
+"""The linear solver's ways to begin and to end: samples of tall data, steps on the free block of wide data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from maxmargin import Problem, solve
+from maxmargin.losses import losses
+from maxmargin.solvers.fast import coordinate_newton
+from maxmargin.solvers.fast.free_block import FreeBlock
+from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, is_tall
+
+pytestmark = pytest.mark.compiled
+
+ROWS, COLUMNS = STEP * FEWEST + 500, 5
+LOSSES = [name for name in losses() if name not in ("logistic", "one-class")]
+REGRESSION = ("epsilon-insensitive", "squared-epsilon-insensitive", "least-squares")
+
+
+def tall(loss: str = "hinge", storage=np.asarray, **options) -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, COLUMNS)) * np.geomspace(3, 0.2, COLUMNS)
+    score = X @ rng.normal(size=COLUMNS) + rng.normal(size=ROWS)
+    y = score if loss in REGRESSION else np.where(score > 0.5, 1, -1)
+    problem = Problem(storage(X), y, loss=loss, **options)
+    assert is_tall(problem.space, problem.form)
+    return problem
+
+
+@pytest.mark.parametrize("bias", ["none", "augmented", "free"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_samples_lead_to_the_same_optimum_as_sweeps(loss, bias):
+    problem = tall(loss, bias=bias, C=0.3)
+    sampled = solve(problem, "coordinate-newton", tol=1e-8)
+    swept = solve(problem, "coordinate-newton", tol=1e-8, start=np.zeros(problem.n))
+    assert sampled.certificate.holds(1e-8) and swept.certificate.holds(1e-8)
+    assert sampled.certificate.primal == pytest.approx(swept.certificate.primal, rel=3e-8)
+
+
+@pytest.mark.parametrize("storage", [sp.csr_array, np.float32])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_samples_of_any_storage_and_any_C(storage, C):
+    weight = np.random.default_rng(1).integers(0, 4, ROWS).astype(float)
+    for bias in ("augmented", "free"):
+        assert solve(tall(storage=storage, C=C, bias=bias, sample_weight=weight), tol=1e-7).certificate.holds(1e-7)
+
+
+@pytest.mark.parametrize("bias", ["augmented", "free"])
+def test_samples_may_miss_a_class(bias):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(ROWS, COLUMNS))
+    y = np.full(ROWS, -1)
+    y[:3] = 1
+    assert solve(Problem(X, y, bias=bias, C=10.0), "coordinate-newton", tol=1e-6).certificate.holds(1e-6)
+
+
+def wide(loss: str, bias: str = "augmented") -> Problem:
+    rng = np.random.default_rng(3)
+    X = sp.random_array((600, 1500), density=0.05, rng=rng, format="csr")
+    score = X @ rng.normal(size=1500)
+    y = score if loss in REGRESSION else np.where(score > 0, 1, -1)
+    return Problem(X, y, loss=loss, C=10.0, bias=bias)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_step_on_the_free_block_raises_the_dual_by_what_it_says(loss):
+    problem = wide(loss)
+    form = problem.form
+    beta = np.clip(np.random.default_rng(4).normal(size=problem.n) * form.target, form.lower, form.upper)
+    w = problem.space.combine(beta)
+    before = problem.dual(beta)
+    block = FreeBlock(problem.space, form, beta, problem.space.constant)
+    kept = np.setdiff1d(np.arange(problem.n), block.some)
+    old = beta.copy()
+    rise = block.ascend(problem.space.diag() + form.ridge, beta, w, 0.0, 30)
+    assert rise > 0.0 and problem.dual(beta) - before == pytest.approx(rise, rel=1e-9)
+    np.testing.assert_array_equal(beta[kept], old[kept])
+    np.testing.assert_allclose(w, problem.space.combine(beta), atol=1e-9 * np.abs(w).max())
+
+
+@pytest.mark.parametrize("bias", ["none", "augmented", "free"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_wide_problems_with_steps_on_the_free_block(loss, bias, monkeypatch):
+    taken = []
+    ascend = FreeBlock.ascend
+    monkeypatch.setattr(FreeBlock, "ascend", lambda *args: taken.append(ascend(*args)) or taken[-1])
+    monkeypatch.setattr(coordinate_newton, "MANY", 0)
+    result = solve(wide(loss, bias), "coordinate-newton", tol=1e-9)
+    assert result.certificate.holds(1e-9) and max(taken) > 0.0
+
+
+@pytest.mark.parametrize("make", [lambda: tall(C=1.0), lambda: wide("hinge", "free")])
+def test_the_number_of_threads_does_not_change_the_bits(make, monkeypatch):
+    monkeypatch.setattr(coordinate_newton, "MANY", 0)
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("MAXMARGIN_THREADS", threads)
+        result = solve(make(), "coordinate-newton", tol=1e-7)
+        found.append((result.beta.tobytes(), np.asarray(result.w).tobytes(), result.certificate.gap))
+    assert found[0] == found[1]
