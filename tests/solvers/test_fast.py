@@ -12,7 +12,8 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC, LinearSVC
 
 from maxmargin import Problem, solve
-from maxmargin.kernels import RBF, Polynomial
+from maxmargin.kernels import RBF, Gram, Polynomial
+from maxmargin.kernels.base import dot, take_rows
 from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
@@ -66,6 +67,33 @@ def test_corner_is_the_corner_of_the_kernel_matrix(storage, kernel):
     )
 
 
+@pytest.mark.parametrize("density", [0.02, 0.2])
+def test_sparse_products_add_rare_and_frequent_columns(density):
+    rng = np.random.default_rng(0)
+    often = sp.random_array((400, 10), density=0.6, rng=rng, format="csr")
+    A = sp.csr_array(sp.hstack([often, sp.random_array((400, 300), density=density, rng=rng, format="csr")]))
+    A.data = rng.normal(size=A.nnz)
+    B = A[150:]
+    np.testing.assert_allclose(dot(A[:100], B), (A[:100] @ B.T).toarray(), atol=1e-12)
+    np.testing.assert_allclose(dot(B, A[:100]), (B @ A[:100].T).toarray(), atol=1e-12)
+    np.testing.assert_array_equal(take_rows(A, np.array([7, 3, 7])).toarray(), A.toarray()[[7, 3, 7]])
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("used", [0, 40, 2500, 3000])
+def test_products_are_those_of_the_matrix_whatever_the_threads(storage, used, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = storage(rng.normal(size=(3000, 6)))
+    v = np.zeros(3000)
+    v[rng.permutation(3000)[:used]] = rng.normal(size=used)
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("MAXMARGIN_THREADS", threads)
+        found.append(Gram(RBF(0.1), X, 0.5).product(v))
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], (RBF(0.1).block(X, X) + 0.5) @ v, rtol=1e-10, atol=1e-10)
+
+
 def test_panel_keeps_what_fits_and_computes_the_rest():
     X = np.random.default_rng(0).normal(size=(600, 7))
     corner = Corner(RBF(0.1), X, 0.5, 8.0 * 600 * 600)
@@ -88,6 +116,15 @@ def test_working_set_takes_turns_under_a_small_cap(bias):
     small = solve(Problem(X, y, kernel="rbf", C=10.0, bias=bias, cache_bytes=700_000.0), "working-set", tol=1e-6)
     assert small.certificate.holds(1e-6)
     assert small.certificate.primal == pytest.approx(roomy.certificate.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("bias", ["free", "augmented"])
+@pytest.mark.parametrize("cache_bytes", [2.0**30, 2.0**26])
+def test_working_set_where_nearly_all_are_support_vectors(bias, cache_bytes):
+    X, y = noisy(4500, 6)
+    problem = Problem(X, y, kernel=RBF(3.0), C=10.0, bias=bias, cache_bytes=cache_bytes)
+    result = solve(problem, "working-set", tol=1e-7)
+    assert result.certificate.holds(1e-7) and np.count_nonzero(result.beta) > 0.7 * problem.n
 
 
 def test_a_long_round_can_be_ended_within_it():

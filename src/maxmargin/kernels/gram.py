@@ -115,7 +115,8 @@ class Gram:
 
         def fill(start: int, stop: int) -> None:
             sums = np.zeros(stop - start)
-            for part in np.split(columns, range(WIDTH, columns.size, WIDTH)):
+            for first in range(0, columns.size, WIDTH):
+                part = columns[first : first + WIDTH]
                 sums += self._block(others[start:stop], part) @ v[part]
             out[others[start:stop]] = sums
 

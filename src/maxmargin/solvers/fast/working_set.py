@@ -6,12 +6,14 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
        each stage begins with the answer of the one before, so that few samples of the next need to move.
     2. Scores of newly seen samples: f_i = Σ_j K_ij β_j over the support vectors.
     3. Active are the samples that violate optimality by more than ε; those well settled at a bound are let go.
+       Where most samples are support vectors, and K fits, all of them are active and their scores come from the corner.
     4. Maximise over the active samples alone, to the violation ε: pick a small working set W (half of it the worst
        violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
        update the active gradient with |W| rows at once.
     5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed.
-    6. When all samples are seen, divide ε by 4 after each round. Where ε nears the rounding that the scores have
-       gathered, they are recomputed in float64, so that float32 rows never limit the gap.
+    6. When all samples are seen, divide ε by 4 after each round, or by 16 where the next would need the same rows
+       of K whatever ε is. Where ε nears the rounding that the scores have gathered, they are recomputed in float64,
+       so that float32 rows never limit the gap.
 
 Cost: about (support vectors × n) kernel values in all; memory: the corner, under the cap in bytes.
 
@@ -36,6 +38,7 @@ from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
+from maxmargin.solvers.fast.working_set_choice import middle, pick, violation
 from maxmargin.solvers.fast.working_set_steps import corner_of, pair_steps, ranges, single_steps
 
 #: The first stage sees between this many samples and half of it.
@@ -123,7 +126,7 @@ class _Run:
         self._see(order[before:])
         epsilon = ROUND * first / (SHARPER if self.light else 1.0)
         while True:
-            if epsilon < 4.0 * ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
+            if epsilon < ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
                 self.scores = self.problem.space.scores(self.beta)
                 self.drift = 0.0
             yield from self._round(everyone, epsilon)
@@ -182,7 +185,7 @@ class _Run:
             self.scores[others] += rows.scores(others, active[changed], (beta - old)[changed])
         self.moved = changed.size > 0
         support, values = int(np.count_nonzero(self.beta)), changed.size * others.size * (0.5 + self.row_work / 80.0)
-        self.light = changed.size > 0.85 * support and self.steps - steps < 0.2 * values
+        self.light = changed.size > 0.75 * support and self.steps - steps < 0.2 * values
         self.all_active = 2 * support > seen.size and self.problem.n <= self.corner.capacity
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
@@ -192,22 +195,23 @@ class _Run:
             corner.extend(self._others(seen))
             return
         rise, fall = self._ranges(active if active.size else seen)
-        bias = _middle(rise, fall) if self.free_bias else 0.0
+        bias = middle(rise, fall) if self.free_bias else 0.0
         others = self._others(seen)
         other_rise, other_fall = self._ranges(others)
-        violation = np.maximum(other_rise - bias, bias - other_fall)
-        entering = np.flatnonzero(violation > epsilon)
+        excess = np.maximum(other_rise - bias, bias - other_fall)
+        entering = np.flatnonzero(excess > epsilon)
         if active.size:
             # Scores will move about as far as the violators are off: who is nearer to its corner may be needed.
-            reach = max(SETTLED * epsilon, min(float(violation.max(initial=0.0)), self.farthest))
+            reach = max(SETTLED * epsilon, min(float(excess.max(initial=0.0)), self.farthest))
             near = (rise >= bias - reach) | (fall <= bias + reach)
+            # To move what is left costs as much as a few working sets: not for a handful.
             if np.count_nonzero(near) < 0.75 * corner.size or entering.size > corner.capacity - corner.size:
                 corner.keep(near)
         if entering.size > corner.capacity - corner.size and corner.size > corner.capacity // 2:
             corner.keep(self.rng.random(corner.size) < 0.5)  # more free ones than fit: they take turns
         room = corner.capacity - corner.size
         if entering.size > room:
-            entering = entering[np.argsort(-violation[entering], kind="stable")[:room]]
+            entering = entering[np.argsort(-excess[entering], kind="stable")[:room]]
         corner.extend(others[entering])
 
     def _others(self, seen: np.ndarray) -> np.ndarray:
@@ -231,10 +235,10 @@ class _Run:
         last, turns = np.empty(0, np.int64), np.zeros(m, np.int64)
         while True:
             rise, fall = ranges(*bounds, beta, g)
-            worst = _violation(rise, fall, self.free_bias)
+            worst = violation(rise, fall, self.free_bias)
             if worst <= epsilon:
                 return
-            chosen = _pick(rise, fall, size, last, turns, self.free_bias)
+            chosen = pick(rise, fall, size, last, turns, self.free_bias)
             turns[chosen] += 1
             turns[np.setdiff1d(last, chosen, assume_unique=True)] = 0
             last = chosen
@@ -265,42 +269,6 @@ class _Run:
         work = self.corner.evaluated * self.row_work + 4.0 * (self.steps - self.reported)
         self.corner.evaluated, self.reported = 0, self.steps
         return work
-
-
-def _middle(rise: np.ndarray, fall: np.ndarray) -> float:
-    """The bias that the active samples agree on."""
-    high, low = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
-    if np.isfinite(high) and np.isfinite(low):
-        return 0.5 * (high + low)
-    return high if np.isfinite(high) else low if np.isfinite(low) else 0.0
-
-
-def _violation(rise: np.ndarray, fall: np.ndarray, pairs: bool) -> float:
-    high, low = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
-    return high - low if pairs else max(high, -low, 0.0)
-
-
-def _pick(
-    rise: np.ndarray, fall: np.ndarray, size: int, last: np.ndarray, turns: np.ndarray, pairs: bool
-) -> np.ndarray:
-    """A working set: half of it free members of the last one (those with the fewest turns), half worst violators."""
-    m = len(rise)
-    if m <= size:
-        return np.arange(m)
-    free = last[np.isfinite(rise[last]) & np.isfinite(fall[last])]
-    kept = free[np.argsort(turns[free], kind="stable")[: size // 2]]
-    taken = np.zeros(m, bool)
-    taken[kept] = True
-    if not pairs:
-        violation = np.where(taken, -np.inf, np.maximum(rise, -fall))
-        taken[np.argpartition(-violation, size - kept.size)[: size - kept.size]] = True
-        return np.flatnonzero(taken)
-    half = (size - kept.size) // 2
-    for values in (-rise, fall):
-        values = np.where(taken, np.inf, values)
-        best = np.argpartition(values, half)[:half]
-        taken[best[np.isfinite(values[best])]] = True
-    return np.flatnonzero(taken)
 
 
 registry.register(WorkingSet.name, WorkingSet())
