@@ -58,8 +58,10 @@ def over_tasks(function: Callable[[int], object], count: int, stop: Callable[[],
         for k in range(count):
             function(k)
         return
-    jobs = [_pool(workers).submit(function, k) for k in range(count)]
+    jobs = []
     try:
+        for k in range(count):
+            jobs.append(_pool(workers).submit(function, k))
         for job in jobs:
             job.result()
     except BaseException:

@@ -62,7 +62,7 @@ def test_ctrl_c_ends_a_search_that_runs_on_several_threads(monkeypatch):
     def pressed(problem, *, callbacks, **options):
         fits.append(options["max_time"])
         if len(fits) == 1:
-            signal.raise_signal(signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             while not callbacks[0](None):  # the main thread has heard of it when the fits are told to stop
                 time.sleep(0.01)
         return real(problem, callbacks=callbacks, **options)

@@ -113,7 +113,7 @@ class Search(BaseEstimator):
         try:
             over_tasks(work, len(jobs), budget.stop)
         except KeyboardInterrupt:
-            pass  # what was scored before counts
+            budget.stop()  # what was scored before counts
 
     def _folds(self, base: Any, data: Data, targets: np.ndarray, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows to train on and to score on, among those that count; a given splitter splits all rows."""

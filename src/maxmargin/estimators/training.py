@@ -140,7 +140,8 @@ class Budget:
             callbacks=watch,
             progress=self.progress,
         )
-        self.stopped = self.stopped or result.status.reason in (Reason.INTERRUPTED, Reason.CALLBACK)
+        if result.status.reason in (Reason.INTERRUPTED, Reason.CALLBACK):
+            self.stop()
         return result
 
 
