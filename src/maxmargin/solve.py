@@ -189,7 +189,7 @@ class _Run:
     def _cost(self, iterate: Iterate) -> float:
         if iterate.scores is not None:
             passes = 0
-        elif iterate.linked and iterate.w is not None:
+        elif iterate.linked and iterate.w is not None and iterate.beta is not None:
             passes = 1
         else:
             passes = 2
