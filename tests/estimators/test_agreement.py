@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.preprocessing import StandardScaler
 
 import maxmargin
+from benchmarks.racing import data
 
 pytestmark = pytest.mark.compiled
 
@@ -98,6 +99,34 @@ def test_OneClassSVM(nu):
     assert np.abs(ours.decision_function(X) - expected).max() <= 1e-3 * np.abs(expected).max()
     off = np.abs(expected) > 1e-6  # the free support vectors are on neither side
     np.testing.assert_array_equal(ours.predict(X)[off], theirs.predict(X)[off])
+
+
+@pytest.fixture(scope="module")
+def a9a():
+    """All 32,561 rows, sparse; the set is not ours to keep here."""
+    try:
+        return data.load("a9a")
+    except data.MissingData as missing:
+        pytest.skip(f"{missing}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [{"kernel": "rbf"}, {"kernel": "rbf", "gamma": 0.05, "C": 4.0}], ids=str)
+def test_SVC_on_a9a(a9a, given):
+    X, y = a9a
+    ours = maxmargin.SVC(**given, tol=1e-7).fit(X, y)
+    theirs = sklearn.svm.SVC(**given, tol=1e-6, cache_size=2000).fit(X, y)
+    assert_same(ours, theirs, X)
+    assert ours.certificate_.holds(1e-7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_LinearSVC_on_a9a(a9a, loss):
+    X, y = a9a
+    ours = maxmargin.LinearSVC(loss=loss, C=0.1, bias="augmented", tol=1e-9).fit(X, y)
+    theirs = sklearn.svm.LinearSVC(loss=loss, C=0.1, dual=True, tol=1e-6, max_iter=10**6).fit(X, y)
+    assert_same(ours, theirs, X)
 
 
 def test_default_tolerance_gives_the_same_labels():
