@@ -11,6 +11,8 @@ from maxmargin.losses import losses
 from maxmargin.solvers.fast import coordinate_newton
 from maxmargin.solvers.fast.free_block import FreeBlock
 from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, is_tall
+from maxmargin.solvers.fast.nonzeros import thinned
+from maxmargin.space import LinearSpace
 
 pytestmark = pytest.mark.compiled
 
@@ -54,6 +56,20 @@ def test_samples_may_miss_a_class(bias):
     y = np.full(ROWS, -1)
     y[:3] = 1
     assert solve(Problem(X, y, bias=bias, C=10.0), "coordinate-newton", tol=1e-6).certificate.holds(1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_few_nonzeros_are_the_rows_of_the_same_array(dtype):
+    X = np.random.default_rng(5).normal(size=(5000, 7)).astype(dtype)
+    X[np.random.default_rng(6).random(X.shape) < 0.8] = 0.0
+    dense = LinearSpace(X, 1.0)
+    thin = thinned(dense)
+    expected = sp.csr_array(X)
+    for found, array in zip(thin.rows, (expected.indptr, expected.indices, expected.data), strict=True):
+        np.testing.assert_array_equal(found, array)
+    assert thin.work == expected.nnz and thinned(LinearSpace(X + 1, 1.0)).work == X.size
+    result = solve(Problem(X, X @ np.arange(7) > 0.3, bias="augmented"), "coordinate-newton", tol=1e-9)
+    assert result.certificate.holds(1e-9)
 
 
 def wide(loss: str, bias: str = "augmented") -> Problem:

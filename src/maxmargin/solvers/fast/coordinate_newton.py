@@ -17,7 +17,10 @@ and two to end, after the samples or where the sweeps slow down:
     4. Many: the sweeps go on, with steps on all samples inside their bounds in between (`free_block.py`). Whichever of
        the two raises the dual more for its work gets more of the work.
 
-Cost: a sweep is at most a pass over the data, a Newton step about two. Memory: a few n-vectors.
+A dense array of mostly zeros is read as its non-zeros (`nonzeros.py`): by the sweeps, and by Newton's method when it
+takes long.
+
+Cost: a sweep is at most a pass over the data, a Newton step about two. Memory: a few n-vectors, and those non-zeros.
 
 Hsieh et al., ICML 2008 (coordinates, shrinking); Bertsekas, "Constrained optimization and Lagrange multiplier methods",
 1982 (method of multipliers); Yan & Li, Asia-Pacific J. of Operational Research 37, 2020 (Newton).
@@ -27,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
@@ -38,6 +42,7 @@ from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliab
 from maxmargin.solvers.fast.free_block import FreeBlock
 from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
+from maxmargin.solvers.fast.nonzeros import thinned
 from maxmargin.solvers.fast.sweeps import sweep
 from maxmargin.space import LinearSpace
 
@@ -55,6 +60,8 @@ MANY, CLOSE = 20, 0.3
 WORTHWHILE, ENOUGH = 20, 400
 #: Their work beside that of the sweeps: at first, at least, at most. It doubles while they do better, else it halves.
 SHARE, LEAST_SHARE, MOST_SHARE = 0.5, 0.125, 4.0
+#: After so many Newton steps on all rows it pays to have their zeros left out.
+LONG = 6
 #: σ begins at so many times the width of the box over the largest slope.
 FIRST = 10.0
 
@@ -99,7 +106,11 @@ def _grown(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Begu
 def _newton(k: int, lagrangian: AugmentedLagrangian) -> Iterator[Iterate]:
     """Newton's method on the whole problem, σ after σ."""
     first = lagrangian.sigma
-    while lagrangian.sigma < 1e12 * first:
+    for step in count(1):
+        if lagrangian.sigma >= 1e12 * first:
+            return
+        if step == LONG:
+            lagrangian.space = thinned(lagrangian.space)
         lagrangian.step()
         k += 1
         yield Iterate(
@@ -121,7 +132,7 @@ class _Sweeps:
 
     def __init__(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> None:
         assert problem.form is not None and isinstance(problem.space, LinearSpace)
-        self.form, self.space = problem.form, problem.space
+        self.form, self.space = problem.form, thinned(problem.space)
         self.free_bias = self.form.total is not None
         self.total = self.form.total or 0.0
         self.q = self.space.diag()

@@ -153,7 +153,8 @@ class _Run:
         if support.size == 0:
             return
         self.drift += float(self.beta @ self.beta)
-        if not self.all_active:
+        # A support vector that was let go before all became active is missing in the corner.
+        if not self.all_active or np.count_nonzero(self.beta[self.corner.index]) < support.size:
             self.scores[samples] = (self.panel or self.corner).scores(samples, support, self.beta[support])
             return
         corner, old = self.corner, self.corner.size
