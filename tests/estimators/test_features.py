@@ -32,7 +32,7 @@ from maxmargin import (
     solve,
 )
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators import kernel_machine
+from maxmargin.estimators import matrix
 
 pytestmark = pytest.mark.compiled
 
@@ -185,8 +185,8 @@ def test_one_against_the_rest_is_what_it_says():
 def test_kernel_rows_are_shared_and_the_model_is_the_same_without(monkeypatch):
     X, y = scaled(load_wine)
     sizes = []
-    real = kernel_machine.Gram.full
-    monkeypatch.setattr(kernel_machine.Gram, "full", lambda self, *names: sizes.append(self.n) or real(self, *names))
+    real = matrix.Gram.full
+    monkeypatch.setattr(matrix.Gram, "full", lambda self, *names: sizes.append(self.n) or real(self, *names))
     shared = SVC(tol=1e-8).fit(X, y)
     assert sizes == [len(X)], "one matrix for all pairs"
     apart = SVC(tol=1e-8, cache_size=0.2).fit(X, y)
