@@ -70,6 +70,10 @@ DIFFERENCES = {
         r"test_sparse::test_sparse_oneclasssvm\[\w+-sigmoid-X_train0",
     ],
 }
+if sklearn.__version__ < "1.9":
+    DIFFERENCES["weights that leave no sample get one sentence for every machine, as in scikit-learn from 1.9 on"] = [
+        "test_svm::test_negative_sample_weights_mask_all_samples.*NuSVC"
+    ]
 
 
 def difference(module: str, test: str) -> str | None:

@@ -83,6 +83,8 @@ def test_float32_stays_float32(made):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_tables_keep_their_feature_names(library):
     frames = pytest.importorskip(library)
+    if library == "polars" and sklearn.__version__ < "1.9":
+        pytest.skip("scikit-learn reads the names of polars 2 from 1.9 on")
     X, y = scaled(load_iris)
     table = frames.DataFrame({f"column {j}": X[:, j] for j in range(X.shape[1])})
     machine = SVC().fit(table, y)
