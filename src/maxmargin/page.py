@@ -112,13 +112,16 @@ def write(path: str | os.PathLike[str], text: str) -> Path:
     written = place(path)
     # Beside the file that a link may lead to: only within a folder is a replacement one step.
     final = written.resolve()
-    part = final.parent / f".maxmargin-{secrets.token_hex(8)}.part"
+    ordinary = final.is_file() or not written.exists()  # a pipe or a device must not be replaced
+    part = final.parent / f".maxmargin-{secrets.token_hex(8)}.part" if ordinary else written
     try:
         # A label may hold half of a surrogate pair, which UTF-8 has no bytes for.
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
-        os.replace(part, final)
+        if ordinary:
+            os.replace(part, final)
     except OSError as error:
         raise InvalidInput(f"cannot write {written}: {error.strerror or error}; choose another folder") from None
     finally:
-        part.unlink(missing_ok=True)
+        if ordinary:
+            part.unlink(missing_ok=True)
     return written
