@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 import subprocess
 import sys
 
@@ -68,6 +71,9 @@ FAILED = [
     (["train", "."], "is a folder"),
     (["train", "broken.svm"], r"broken\.svm:2:5: the value of '1:x' is not a number"),
     (["train", "empty.svm"], "has no rows"),
+    (["train", "target.csv"], "a target is 'nan', which is not finite"),
+    (["predict", "model.mm", "empty.svm", "-o", "answers"], "empty.svm has no rows"),
+    (["convert", "empty.svm", "out.csv"], "empty.svm has no rows"),
     (["train", "one.svm"], "holds only the class '1'"),
     (["train", "three.csv", "--target", "colour"], "has no column 'colour'"),
     (["train", "three.csv", "--loss", "epsilon-insensitive"], "needs targets that are numbers"),
@@ -109,6 +115,7 @@ def folder(files, tmp_path_factory):
         (made / file.name).write_bytes(file.read_bytes())
     (made / "broken.svm").write_text("1 1:1\n0 1:x\n")
     (made / "empty.svm").write_text("")
+    (made / "target.csv").write_text("x,target\n1,1\n2,nan\n")
     (made / "one.svm").write_text("1 1:1\n1 1:2\n")
     from maxmargin.data import read
     from maxmargin.models import model_of, save
@@ -128,8 +135,6 @@ def folder(files, tmp_path_factory):
     ids=lambda part: " ".join(part) if isinstance(part, list) else None,
 )
 def test_one_sentence_and_the_right_status(arguments, words, status, folder, command, monkeypatch):
-    import re
-
     monkeypatch.chdir(folder)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     ended = command(*arguments)
@@ -138,6 +143,45 @@ def test_one_sentence_and_the_right_status(arguments, words, status, folder, com
     assert re.search(words, ended.err) or words in ended.err, ended.err
     assert "Traceback" not in ended.out + ended.err
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+OUTPUTS = [
+    ["train", "two.svm", "-o"],
+    ["train", "two.svm", "--trace"],
+    ["train", "two.svm", "--report"],
+    ["predict", "model.mm", "two.svm", "-o"],
+    ["convert", "--to", "csv", "two.svm"],
+    ["convert", "--to", "libsvm", "model.mm"],
+    ["race", "two.svm", "--solvers", "smo", "--csv"],
+]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+@pytest.mark.parametrize("arguments", OUTPUTS, ids=" ".join)
+def test_a_full_disk_is_told_and_a_device_stays_a_device(arguments, folder, tmp_path, command, monkeypatch):
+    """A pipe stands for a device that this test may lose; the device that is always full is only pointed to."""
+    monkeypatch.chdir(folder)
+    (tmp_path / "full").symlink_to("/dev/full")
+    ended = command(*arguments, tmp_path / "full")
+    assert ended.status == 1
+    assert re.fullmatch(r"maxmargin: cannot write [^\n]*No space left on device[^\n]*\n", ended.err), ended.err
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "read", "wb") as file:
+        reader = subprocess.Popen(["timeout", "60", "cat", tmp_path / "pipe"], stdout=file)
+    assert command(*arguments, tmp_path / "pipe").status == 0
+    assert reader.wait() == 0 and (tmp_path / "read").stat().st_size > 0
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+@pytest.mark.parametrize("arguments", [["losses"], ["info", "model.mm"], ["predict", "model.mm", "two.svm"]])
+def test_a_full_disk_behind_standard_output(arguments, folder):
+    program = [sys.executable, "-c", "from maxmargin.cli import main; main()", *arguments]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(program, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=600)
+    assert ended.returncode == 1
+    assert ended.stderr == "maxmargin: No space left on device\n"
 
 
 def test_a_pipe_that_closes_is_no_traceback(folder):

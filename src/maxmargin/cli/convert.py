@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from maxmargin.cli import options
+from maxmargin.errors import InvalidInput
 
 
 def convert(
@@ -50,6 +51,8 @@ def convert(
             for part in blocks(source, format, target=target, zero_based=zero_based, needed=False, progress=progress):
                 rows += part.n
                 yield part
+        if rows == 0:
+            raise InvalidInput(f"{source} has no rows")
 
     write(output, counted(), to)
     print(f"{source} → {output}: {rows} rows")

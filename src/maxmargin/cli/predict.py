@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import typer
 
 from maxmargin.cli import options
+from maxmargin.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,8 +60,8 @@ def predict(
             answers = loaded.labels(scores)
             sink.write(_lines(loaded, scores, answers, decision, probability))
             tally.add(answers, part.y)
-    if tally.rows == 0:
-        return
+        if tally.rows == 0:
+            raise InvalidInput(f"{data} has no rows")
     if as_json:
         options.put(tally.facts())
     else:

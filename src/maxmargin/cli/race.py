@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import typer
 
 from maxmargin.cli import options
 from maxmargin.cli.verdict import write_traces
+
+#: Rows that a solver is warmed up with.
+FEW = 30
 
 
 def race(
@@ -87,9 +91,10 @@ def _run(
     lines: dict[str, list[str]] = {}
 
     def shown() -> Table:
-        grid = Table(box=SIMPLE_HEAD, padding=(0, 1))
-        for name, side in (("solver", "left"), ("seconds", "right"), ("relative gap", "right"), ("", "left")):
-            grid.add_column(name, justify=side)  # type: ignore[arg-type]
+        grid = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for name in ("solver", "seconds", "with looks", "relative gap", ""):
+            justify: Any = "left" if name in ("solver", "") else "right"
+            grid.add_column(name, justify=justify, no_wrap=name != "")
         for name, line in lines.items():
             grid.add_row(name, *line)
         return grid
@@ -104,26 +109,60 @@ def _run(
                 refusals.append(name)
                 continue
 
-            def look(look: Any, name: str = name) -> bool:
+            _warm(problem, solver)
+            began = perf_counter()
+
+            def look(look: Any, name: str = name, began: float = began) -> bool:
                 if not quiet and console.is_terminal:
-                    lines[name] = [f"{look.seconds:.2f}", f"{look.certificate.relative_gap:.2e}", "running"]
+                    so_far = f"{perf_counter() - began:.2f}"
+                    lines[name] = [f"{look.seconds:.2f}", so_far, f"{look.certificate.relative_gap:.2e}", "running"]
                     live.update(shown(), refresh=True)
                 return False
 
             try:
                 result = solve(problem, solver, tol, max_time=max_time, random_state=seed, callbacks=[look])
             except MaxMarginError as error:
-                lines[name] = ["-", "-", str(error)]
+                lines[name] = ["-", "-", "-", str(error)]
             else:
                 results[name] = result
-                seconds = result.trace.solver_seconds
-                lines[name] = [f"{seconds:.2f}", f"{result.certificate.relative_gap:.2e}", result.status.reason.value]
+                seconds = result.trace.solver_seconds, perf_counter() - began
+                gap = result.certificate.relative_gap
+                lines[name] = [*(f"{part:.2f}" for part in seconds), f"{gap:.2e}", result.status.reason.value]
             live.update(shown(), refresh=True)
+        places = {name: _place(results.get(name)) for name in lines}
+        lines = dict(sorted(lines.items(), key=lambda line: places[line[0]]))
+        live.update(shown(), refresh=True)
     if not console.is_terminal:
         console.print(shown())
     if refusals:
         print(f"not for this problem: {', '.join(refusals)}")
     return results
+
+
+def _place(result: Any) -> tuple[bool, float]:
+    """Who comes first: those who got there by their time, then the others by their gap."""
+    if result is None:
+        return True, float("inf")
+    late = result.certificate.relative_gap > result.tol
+    return late, result.certificate.relative_gap if late else result.trace.solver_seconds
+
+
+def _warm(problem: Any, solver: Any) -> None:
+    """Load, or compile, what a solver needs, on a few of the rows: that is not part of the race."""
+    import numpy as np
+
+    from maxmargin.errors import MaxMarginError
+    from maxmargin.problem import Problem
+    from maxmargin.solve import solve
+
+    first = np.unique(problem.target, return_index=True)[1][:2]  # of each class one, at least
+    few = np.union1d(np.arange(min(problem.n, FEW)), first)
+    parts = {name: getattr(problem, name) for name in ("loss", "kernel", "bias", "task")}
+    try:
+        part = Problem(problem.X[few], None if problem.task == "novelty" else problem.target[few], **parts)
+        solve(part, solver, max_iter=3, max_time=1.0)
+    except MaxMarginError:  # it may refuse so few
+        pass
 
 
 def _draw(path: Path, results: dict[str, Any]) -> None:

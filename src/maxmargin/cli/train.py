@@ -144,6 +144,7 @@ def train(
             from maxmargin.models import save
 
             save(fitted.model, output)
+        seconds = perf_counter() - began  # what is drawn and told about it does not count
         if trace is not None:
             names = (machine.name for machine in fitted.machines)
             write_traces(trace, "machine", zip(names, fitted.traces, strict=True))
@@ -151,7 +152,7 @@ def train(
             if fitted.result is None:
                 raise InvalidInput("no report was written: it is about one binary problem that was trained just now")
             fitted.result.report(report)
-        tell(fitted, extra, output, perf_counter() - began, tol, as_json)
+        tell(fitted, extra, output, seconds, tol, as_json)
     if fitted.interrupted:
         raise Stopped
 

@@ -20,9 +20,18 @@ from maxmargin.page import place
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A new file in the same folder that takes the place of `path` when all is written and safe on the disk.
 
-    A name that ends in .gz, .xz or .zst is compressed.
+    A name that ends in .gz, .xz or .zst is compressed. What is no ordinary file (a pipe, a device) is written to as it
+    is: it must not be replaced.
     """
-    final = place(path).resolve()
+    final = place(path)
+    if final.exists() and not final.is_file():
+        try:
+            with open(final, "wb") as device, _compressed(device, final.suffix) as out:
+                yield out
+        except OSError as error:
+            raise InvalidInput(f"cannot write {os.fspath(path)}: {error.strerror or error}") from None
+        return
+    final = final.resolve()
     _sweep(final)
     part = final.parent / f".{final.name}.{secrets.token_hex(8)}.part"
     try:

@@ -66,7 +66,12 @@ def read(
         if found is None or not values.used:
             raise InvalidInput(f"{source.name} has no rows")
     table = values.done().reshape(-1, len(found.features))
-    return Data(table, None if found.target is None else numbers_or_text(labels.done()), found.features, source.name)
+    return Data(
+        table,
+        None if found.target is None else numbers_or_text(labels.done(), source.name),
+        found.features,
+        source.name,
+    )
 
 
 def blocks(
@@ -80,7 +85,7 @@ def blocks(
     with Source(path, progress) as source:
         for layout, parts, _ in _parsed(source, target, features, needed):
             for X, y in parts:
-                named = None if layout.columns.target is None else numbers_or_text(y)
+                named = None if layout.columns.target is None else numbers_or_text(y, source.name)
                 yield Data(X, named, layout.columns.features, source.name)
 
 
@@ -100,13 +105,16 @@ def write(file: IO[bytes], parts: Iterable[Data], delimiter: str = ",") -> None:
             file.write(text)
 
 
-def numbers_or_text(labels: np.ndarray) -> np.ndarray:
-    """Labels as numbers where all of them are finite numbers, else as text."""
+def numbers_or_text(labels: np.ndarray, name: str) -> np.ndarray:
+    """Labels as numbers where all of them are numbers, else as text; a number that is not finite is refused."""
     try:
         numbers = np.array([float(label) for label in labels])
     except ValueError:
         return labels.astype(str)
-    return whole_numbers(numbers) if np.isfinite(numbers).all() else labels.astype(str)
+    if not np.isfinite(numbers).all():
+        odd = labels[np.flatnonzero(~np.isfinite(numbers))[0]]
+        raise InvalidInput(f"{name}: a target is {odd!r}, which is not finite; fill it in or drop the row")
+    return whole_numbers(numbers)
 
 
 def _parsed(
