@@ -25,7 +25,15 @@ OPTIONS += ["--checkpoint-work", "0.01", "--quiet"]
 def run(folder, *more, wait=True):
     code = "from maxmargin.cli import main; main()"
     command = [sys.executable, "-c", code, "train", "data.svm", *OPTIONS, "--checkpoint", "state", *more]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A job in the background is born deaf to Ctrl-C, and so are its children; a test must not depend on that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+    )
     if not wait:
         return process
     _, err = process.communicate(timeout=300)

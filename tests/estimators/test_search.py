@@ -62,9 +62,13 @@ def test_ctrl_c_ends_a_search_that_runs_on_several_threads(monkeypatch):
     def pressed(problem, *, callbacks, **options):
         fits.append(options["max_time"])
         if len(fits) == 1:
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            while not callbacks[0](None):  # the main thread has heard of it when the fits are told to stop
-                time.sleep(0.01)
+            heard = False
+            while not heard:  # and again after a while, as anybody would: what Python hears in a destructor is lost
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                until = time.monotonic() + 5.0
+                while not heard and time.monotonic() < until:
+                    time.sleep(0.01)
+                    heard = bool(callbacks[0](None))  # the main thread has heard when the fits are told to stop
         return real(problem, callbacks=callbacks, **options)
 
     monkeypatch.setattr(training, "solve", pressed)

@@ -72,6 +72,12 @@ def test_few_nonzeros_are_the_rows_of_the_same_array(dtype):
     assert result.certificate.holds(1e-9)
 
 
+def test_rows_of_nothing_but_zeros():
+    for rows in (np.zeros((6, 2)), sp.csr_array((6, 2))):
+        for bias in ("none", "augmented", "free"):
+            assert solve(Problem(rows, [1, 1, 1, 1, 0, 0], C=1.0, bias=bias), tol=1e-6).certificate.holds(1e-6)
+
+
 def wide(loss: str, bias: str = "augmented") -> Problem:
     rng = np.random.default_rng(3)
     X = sp.random_array((600, 1500), density=0.05, rng=rng, format="csr")

@@ -14,6 +14,8 @@ from maxmargin.errors import MaxMarginError
 
 #: The exit status after Ctrl-C.
 INTERRUPTED = 130
+#: Every Ctrl-C so far: the exception alone may be lost in a library that is being imported.
+pressed: list[int] = []
 
 
 class Stopped(Exception):
@@ -23,11 +25,18 @@ class Stopped(Exception):
 def main() -> None:
     """Run a command."""
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # at the end nothing is left to interrupt
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _press)
     try:
         status = _run()
     except KeyboardInterrupt:
         status = _told("interrupted", INTERRUPTED)
     sys.exit(status)
+
+
+def _press(number: int, frame: object) -> None:
+    pressed.append(number)
+    raise KeyboardInterrupt
 
 
 def _run() -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from maxmargin.cli import pressed
 from maxmargin.errors import InvalidInput, bytes_text
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def stopping(budget: Budget) -> Iterator[None]:
         if sys.stderr.isatty():
             os.write(2, b"\nstopping after this step; Ctrl-C again ends at once\n")
 
+    if pressed:
+        raise KeyboardInterrupt
     try:
         before = signal.signal(signal.SIGINT, ask)
     except ValueError:  # not the main thread: no signals come here

@@ -189,7 +189,7 @@ class _Sweeps:
     def _iterate(self, gap: float, passes: float) -> Iterate:
         work, before = 3.0 * passes * self.space.work, self.dual
         self.dual = self.form.value(self.beta) - 0.5 * float(self.w @ self.w)
-        self.rate = (self.dual - before) / work
+        self.rate = (self.dual - before) / max(1.0, work)
         self.credit += self.share * work
         estimate = gap / (self.dual + gap) if self.dual + gap > 0 else None
         w = None if self.free_bias else self.w
