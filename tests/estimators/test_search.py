@@ -61,14 +61,12 @@ def test_ctrl_c_ends_a_search_that_runs_on_several_threads(monkeypatch):
 
     def pressed(problem, *, callbacks, **options):
         fits.append(options["max_time"])
-        if len(fits) == 1:
-            heard = False
-            while not heard:  # and again after a while, as anybody would: what Python hears in a destructor is lost
+        first, until = len(fits) == 1, 0.0
+        while not callbacks[0](None):  # every fit waits until the main thread has heard, and tells the fits to stop
+            if first and time.monotonic() > until:  # again after a while, as anybody would: Python may lose one
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
                 until = time.monotonic() + 5.0
-                while not heard and time.monotonic() < until:
-                    time.sleep(0.01)
-                    heard = bool(callbacks[0](None))  # the main thread has heard when the fits are told to stop
+            time.sleep(0.01)
         return real(problem, callbacks=callbacks, **options)
 
     monkeypatch.setattr(training, "solve", pressed)
