@@ -54,7 +54,10 @@ class Registry(Generic[Entry]):
             if self._discovered or self._discovering:
                 return
             self._discovering = True
-            for package in self.packages:
-                for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-                    importlib.import_module(f"{package}.{module.name}")
-            self._discovered = True
+            try:
+                for package in self.packages:
+                    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                        importlib.import_module(f"{package}.{module.name}")
+                self._discovered = True
+            finally:  # what could not be imported is tried, and told, again
+                self._discovering = False

@@ -1,4 +1,4 @@
-"""Coordinate sweeps, then Newton's method on the samples inside their bounds: the solver for linear problems.
+"""Sweeps or samples of the rows, then all samples inside their bounds at once: the solver for linear problems.
 
 Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½‖Σ β_i x_i‖² − ½ βᵀ ridge β   s.t.  lower ≤ β ≤ upper  (and Σβ = total)
 
@@ -68,7 +68,7 @@ FIRST = 10.0
 
 @dataclass(frozen=True)
 class CoordinateNewton(Solver):
-    """Coordinate ascent with shrinking, finished by Newton's method."""
+    """Samples of the rows or shrinking sweeps to begin, Newton's method or conjugate gradients to end."""
 
     name: ClassVar[str] = "coordinate-newton"
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Yan & Li 2020"
