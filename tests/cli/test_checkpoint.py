@@ -12,8 +12,10 @@ import time
 import numpy as np
 import pytest
 
+from maxmargin.cli import options
 from maxmargin.data import Data, write
 from maxmargin.models import archive, load
+from maxmargin.models.fit import Budget
 
 pytestmark = pytest.mark.compiled
 
@@ -211,6 +213,12 @@ def test_ctrl_c_at_some_moments(trained):
     folder, _, _ = trained
     assert interrupted(folder, lambda process: time.sleep(0.2)) in ("nothing", "kept")
     assert interrupted(folder, lambda process: begun(folder, process)) == "kept"
+
+
+def test_a_ctrl_c_that_a_library_swallowed_still_ends_the_training(monkeypatch):
+    monkeypatch.setattr(options, "pressed", [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt), options.stopping(Budget()):
+        pytest.fail("the training has begun")
 
 
 @pytest.mark.slow
