@@ -178,7 +178,7 @@ class _Run:
         cost = self._cost(iterate)
         if self.look_work + cost <= SHARE * self.solver_work:
             return True
-        if cost < 2e6 and self.yields & (self.yields - 1) == 0:  # 1, 2, 4, 8, ...: next to nothing
+        if cost < 1e6 and self.yields & (self.yields - 1) == 0:  # 1, 2, 4, 8, ...: next to nothing
             return True
         return iterate.estimate is not None and iterate.estimate <= self.tol and self.history_age() >= 2 * cost
 

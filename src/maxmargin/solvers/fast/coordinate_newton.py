@@ -4,11 +4,13 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½‖Σ β_i x_i‖² − 
 
 Two ways to begin:
 
-    1. Tall, far more rows than features: Newton's method on samples of the rows that grow (`growing_sample.py`).
-    2. Otherwise sweeps of coordinate ascent with shrinking (`sweeps.py`). When the samples that are left agree to ε, or
-       after a few sweeps, all are looked at again: nothing stays out unchecked. Then ε is divided by 4. A free bias is
-       the limit of augmented ones (method of multipliers): the constant feature s has its bias centred at b, which
-       moves by s²(Σβ − total) after every sweep, until that is 0.
+    1. Tall, far more rows than features: Newton's method on samples of the rows that grow (`growing_sample.py`), unless
+       a few rows show that sweeps will be done sooner.
+    2. Otherwise sweeps of coordinate ascent with shrinking (`sweeps.py`). When the samples that are left have closed
+       most of the gap, or after a few passes, all are surveyed at one w, on all cores: that gives the gap of the whole
+       problem and the samples to go on with, so that nothing stays out unchecked. A free bias is the limit of augmented
+       ones (method of multipliers): the constant feature s has its bias centred at b, which moves by s²(Σβ − total)
+       after every sweep, until that is 0.
 
 and two to end, after the samples or where the sweeps slow down:
 
@@ -43,17 +45,25 @@ from maxmargin.solvers.fast.free_block import FreeBlock
 from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
 from maxmargin.solvers.fast.nonzeros import thinned
-from maxmargin.solvers.fast.sweeps import sweep
+from maxmargin.solvers.fast.sweeps import survey, sweep
 from maxmargin.space import LinearSpace
 
 #: Newton's matrix is factored in every step: up to so many features that is a good trade.
 MOST_FEATURES = 1000
-#: Passes over the data that the sweeps get before Newton is thought of.
+#: Passes of sweeps to a gap of a thousandth: at least, and more for each step that leads across the box.
+SWEEPS, MORE_SWEEPS = 4.0, 5.0
+#: Passes over growing samples to the same gap, and the multiply-adds that the interpreter takes meanwhile.
+GROWN, GROWN_LEAST = 10.0, 1.5e7
+#: Where no larger share of the samples moves, sweeps suffice, too.
+FEW = 0.05
+#: That is seen on so many rows, or on this part of them all.
+PROBED, PROBED_SHARE = 2000, 64
+#: Passes after which the sweeps are judged, again and again.
 PATIENCE = 4
-#: A sweep that leaves more than this share of the gap for each pass is slow.
-SLOW = 0.5
-#: All samples are looked at again after so many sweeps, whatever ε says.
-RECHECK = 8
+#: Sweeps that leave more than this share of the gap for each pass are slow.
+SLOW = 0.85
+#: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
+NEARER, UNCHECKED = 0.3, 4
 #: Steps on the free block begin after so many passes, at this relative gap.
 MANY, CLOSE = 20, 0.3
 #: So many conjugate gradients are worth a step on the free block; so many are enough.
@@ -63,7 +73,7 @@ SHARE, LEAST_SHARE, MOST_SHARE = 0.5, 0.125, 4.0
 #: After so many Newton steps on all rows it pays to have their zeros left out.
 LONG = 6
 #: σ begins at so many times the width of the box over the largest slope.
-FIRST = 10.0
+FIRST = 3.0
 
 
 @dataclass(frozen=True)
@@ -80,9 +90,9 @@ class CoordinateNewton(Solver):
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None and isinstance(problem.space, LinearSpace)
-        cold = start.beta is None and start.w is None
-        if cold and problem.space.d <= MOST_FEATURES and is_tall(problem.space, problem.form):
-            k, lagrangian = yield from _grown(problem.space, problem.form, rng)
+        space, form, cold = problem.space, problem.form, start.beta is None and start.w is None
+        if cold and space.d <= MOST_FEATURES and is_tall(space, form) and not _sweeps_suffice(space, form, rng):
+            k, lagrangian = yield from _grown(space, form, rng)
         else:
             k, lagrangian = yield from _Sweeps(problem, start, rng).run()
         yield from _newton(k, lagrangian)
@@ -90,6 +100,26 @@ class CoordinateNewton(Solver):
 
 #: What the beginning leaves to the end: the count of iterations, and where Newton's method goes on.
 Begun = Generator[Iterate, None, tuple[int, AugmentedLagrangian]]
+
+
+def _sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> bool:
+    """Whether sweeps will soon be done, as seen on some of the rows.
+
+    They take few passes where a single step leads across the box, so that most samples are at once where they belong;
+    and are cheap where few samples have to move at all, so that most are soon put aside.
+    """
+    if form.total is not None:
+        return False
+    part = np.sort(rng.integers(space.n, size=max(PROBED, space.n // PROBED_SHARE)))
+    rows, some = LinearSpace(space.X[part], space.constant), form.of(part)
+    q = rows.diag() + some.ridge
+    passes = SWEEPS + MORE_SWEEPS * box_width(some) * float(q.mean())
+    if 3.0 * passes * space.work <= GROWN * space.work + GROWN_LEAST:
+        return True
+    order, state = np.arange(rows.n, dtype=np.uint32), np.ones(1, np.uint64)
+    beta, w = np.zeros(rows.n), np.zeros(rows.size)
+    sweep(rows.rows, order, rows.n, rows.n, 0.0, state, *some.arrays, q, beta, w, rows.constant, 0.0, -np.inf, np.inf)
+    return np.count_nonzero(beta) <= FEW * rows.n
 
 
 def _grown(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Begun:
@@ -143,58 +173,86 @@ class _Sweeps:
         self.q += self.form.ridge
         self.beta = start_beta(problem, start)
         self.w = self.space.combine(self.beta)
-        scale = float(np.abs(self.form.target).max()) or float(np.abs(self.space.scores(self.w)).max()) or 1.0
+        self.scale = float(np.abs(self.form.target).max()) or float(np.abs(self.space.scores(self.w)).max()) or 1.0
         if self.free_bias:
             self.w[-1] = self.constant * (float(self.beta.sum()) - self.total)
-        self.epsilon = 0.1 * scale
-        self.least = 1e-12 * scale
         self.state = rng.integers(1, 2**63, 1).astype(np.uint64)
-        self.k = 0
+        #: The samples, those still active first, and the slopes beyond which they are put aside.
+        self.order, self.active = np.arange(self.space.n, dtype=np.uint32), self.space.n
+        self.low, self.high, self.worst = -np.inf, np.inf, 0.0
+        #: What was missing when all samples were last looked at, and the passes since then and in all.
+        self.before, self.since, self.passes = np.inf, 0.0, 0.0
+        #: The passes and what was missing when the sweeps were last found quick.
+        self.quick = (0.0, np.inf)
+        self.k, self.work = 0, 0.0
         #: The dual after the last step, and its rise for the work of the last sweep.
         self.dual, self.rate = -np.inf, 0.0
-        #: The share of the work that steps on the free block get, what they have not spent of it, and have spent.
-        self.share, self.credit, self.extra = SHARE, 0.0, 0.0
+        #: The share of the work that steps on the free block get, and what they have not spent of it.
+        self.share, self.credit = SHARE, 0.0
 
     def run(self) -> Begun:
         """Sweep after sweep, until Newton's method can do better, if it can at all."""
-        n, few_features = self.space.n, self.space.d <= MOST_FEATURES
-        order = np.arange(n, dtype=np.uint32)
-        active, low, high = n, -np.inf, np.inf
-        passes, before = 0.0, np.inf
+        few_features = self.space.d <= MOST_FEATURES
         while True:
-            active, visited, gap, low, high, worst = sweep(
-                self.space.rows, order, active, n, self.epsilon, self.state,
-                *self.form.arrays, self.q, self.beta, self.w, self.constant, self.b, low, high,
-            )  # fmt: skip
-            off = 0.0
-            if self.free_bias:
-                off = self.constant * float(self.w[-1])
-                self.b += off
-            self.k += 1
-            share = visited / n
-            passes += share
-            iterate = self._iterate(gap, share)
-            yield iterate
-            agreed = worst + abs(off) <= self.epsilon
-            if agreed:
-                self.epsilon = max(self.epsilon / 4.0, self.least)
-            if agreed or self.k % RECHECK == 0:
-                active, low, high = n, -np.inf, np.inf
-            if few_features and passes > PATIENCE and gap > SLOW**share * before:
-                return self.k, self._lagrangian(worst)
-            before = gap
-            if not few_features and passes > MANY and iterate.estimate is not None and iterate.estimate < CLOSE:
+            missing = self._sweep()
+            if self.k == 1:
+                self.before, self.quick = missing, (0.0, missing)
+            if missing > NEARER * self.before and self.since < UNCHECKED:
+                yield Iterate(self.k, w=None if self.free_bias else self.w, beta=self.beta, work=self._worked())
+                continue
+            missing = self._survey()
+            self.before, self.since = min(self.before, missing), 0.0
+            estimate = missing / (self.dual + missing) if self.dual + missing > 0 else None
+            w = None if self.free_bias else self.w
+            yield Iterate(self.k, w=w, beta=self.beta, work=self._worked(), estimate=estimate)
+            if few_features and self._slow():
+                return self.k, self._lagrangian()
+            if not few_features and self.passes > MANY and estimate is not None and estimate < CLOSE:
                 self._ascend_free_block()
 
-    def _iterate(self, gap: float, passes: float) -> Iterate:
-        work, before = 3.0 * passes * self.space.work, self.dual
+    def _sweep(self) -> float:
+        """Epochs over the active samples; what is missing among them: the gap, or the worst slope where that is ∞."""
+        goal = NEARER * self.before if self.before < np.inf else 0.0
+        self.active, visited, gap, self.low, self.high, self.worst = sweep(
+            self.space.rows, self.order, self.active, self.space.n, goal, self.state,
+            *self.form.arrays, self.q, self.beta, self.w, self.constant, self.b, self.low, self.high,
+        )  # fmt: skip
+        if self.free_bias:
+            self.b += self.constant * float(self.w[-1])
+        self.k += 1
+        self.since += visited / self.space.n
+        self.passes += visited / self.space.n
+        work, before = 3.0 * self.space.work * visited / self.space.n, self.dual
         self.dual = self.form.value(self.beta) - 0.5 * float(self.w @ self.w)
         self.rate = (self.dual - before) / max(1.0, work)
         self.credit += self.share * work
-        estimate = gap / (self.dual + gap) if self.dual + gap > 0 else None
-        w = None if self.free_bias else self.w
-        work, self.extra = work + self.extra, 0.0
-        return Iterate(self.k, w=w, beta=self.beta, work=work, estimate=estimate)
+        self.work += work
+        return self._missing(gap)
+
+    def _survey(self) -> float:
+        """Look at all samples: what is missing among them, and which of them to go on with."""
+        offset = self.b + self.constant * float(self.w[-1]) if self.free_bias else 0.0
+        z = self.space.scores(self.w) + offset
+        shift = abs(self.constant * float(self.w[-1])) if self.free_bias else 0.0
+        self.active, gap, self.low, self.high, self.worst = survey(z, self.order, *self.form.arrays, self.beta, shift)
+        self.work += self.space.work
+        return self._missing(gap)
+
+    def _slow(self) -> bool:
+        """Whether the last passes, a few at least, have left too much of the gap."""
+        passes, missing = self.quick
+        if self.passes - passes < PATIENCE:
+            return False
+        self.quick = self.passes, self.before
+        return self.before > SLOW ** (self.passes - passes) * missing
+
+    def _missing(self, gap: float) -> float:
+        missing = gap if gap < np.inf else self.worst
+        return missing + self.scale * abs(float(self.w[-1])) / self.constant if self.free_bias else missing
+
+    def _worked(self) -> float:
+        work, self.work = self.work, 0.0
+        return work
 
     def _ascend_free_block(self) -> None:
         """A step on the free block, as soon as a worthwhile one has its share of the work (4.)."""
@@ -206,12 +264,13 @@ class _Sweeps:
         better = rise / block.work > self.rate
         self.share = min(2.0 * self.share, MOST_SHARE) if better else max(0.5 * self.share, LEAST_SHARE)
         self.dual += rise
-        self.credit, self.extra = 0.0, block.work
+        self.credit = 0.0
+        self.work += block.work
 
-    def _lagrangian(self, worst: float) -> AugmentedLagrangian:
+    def _lagrangian(self) -> AugmentedLagrangian:
         """Where Newton's method goes on: at β, and with a σ that fits the largest slope."""
         bias = self.b + self.constant * float(self.w[-1]) if self.free_bias else 0.0
-        sigma = FIRST * box_width(self.form) / max(worst, self.least)
+        sigma = FIRST * box_width(self.form) / max(self.worst, 1e-12 * self.scale)
         return AugmentedLagrangian(self.space, self.form, self.beta, self.space.combine(self.beta), bias, sigma)
 
 

@@ -2,7 +2,8 @@
 
 A sample at a bound whose slope points further out than that of any sample moved in the last epoch is put aside
 (shrinking). Epochs over what is left run until they have cost as much as one pass over the data, so that hundreds of
-epochs over a few samples come as one sweep.
+epochs over a few samples come as one sweep. A survey takes all samples at one w: its gap is that of the whole problem,
+and it says anew which samples to go on with.
 
 Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008, section 3.2.
 """
@@ -31,8 +32,26 @@ def shuffle(order, size, state):
 
 
 @compiled
-def sweep(X, order, active, budget, epsilon, state, target, ridge, tube, lower, upper, q, beta, w, s, b, low, high):
-    """Epochs over order[:active] until `budget` samples are visited or no slope is beyond ε.
+def pulls(slope, tube, beta, lower, upper):
+    """What pulls β up and what pulls it down, and whether it is at its lower and at its upper end.
+
+    With a tube, 0 is a kink as good as a bound: what must pull β off it is beyond the tube.
+    """
+    up = slope - tube if beta >= 0.0 else slope + tube
+    down = slope - tube if beta > 0.0 else slope + tube
+    kink = beta == 0.0 and tube > 0.0
+    return up, down, beta == lower or kink, beta == upper or kink
+
+
+@compiled
+def settled(up, down, at_low, at_high, low, high):
+    """Whether a sample at an end is pushed against it harder than the extreme slopes of the others can reach."""
+    return (not at_low or up < low) and (not at_high or down > high) and (at_low or at_high)
+
+
+@compiled
+def sweep(X, order, active, budget, goal, state, target, ridge, tube, lower, upper, q, beta, w, s, b, low, high):
+    """Epochs over order[:active] while they fit into a `budget` of samples, until the gap among them is at its goal.
 
     `low` and `high` are the extreme slopes of the epoch before. Returns what is active now, the samples visited, the
     gap as the last epoch saw it, its extreme slopes and the larger of them.
@@ -57,12 +76,8 @@ def sweep(X, order, active, budget, epsilon, state, target, ridge, tube, lower, 
             old = beta[i]
             residual = target[i] - b - row_dot(X, i, w) - s * w[d]
             slope = residual - ridge[i] * old
-            # With a tube, 0 is a kink as good as a bound: what must pull β off it is beyond the tube.
-            up = slope - tube[i] if old >= 0.0 else slope + tube[i]
-            down = slope - tube[i] if old > 0.0 else slope + tube[i]
-            stays_low = old == lower[i] or (old == 0.0 and tube[i] > 0.0)
-            stays_high = old == upper[i] or (old == 0.0 and tube[i] > 0.0)
-            if (not stays_low or up < low) and (not stays_high or down > high) and (stays_low or stays_high):
+            up, down, at_low, at_high = pulls(slope, tube[i], old, lower[i], upper[i])
+            if settled(up, down, at_low, at_high, low, high):
                 active -= 1
                 order[p], order[active] = order[active], i
                 continue
@@ -82,5 +97,35 @@ def sweep(X, order, active, budget, epsilon, state, target, ridge, tube, lower, 
         low = next_low if next_low < 0.0 else -np.inf
         high = next_high if next_high > 0.0 else np.inf
         worst = max(next_high, -next_low, 0.0)
-        if visited >= budget or worst <= epsilon or active == 0:
+        if visited + active > budget or gap <= goal:
             return active, visited, gap, low, high, worst
+
+
+@compiled
+def survey(z, order, target, ridge, tube, lower, upper, beta, shift):
+    """All samples at the scores z, which may still shift: those that are not settled come first in the order.
+
+    Returns how many they are, the gap, the extreme slopes and the larger of them.
+    """
+    low, high, gap = 0.0, 0.0, 0.0
+    for i in range(len(z)):
+        residual = target[i] - z[i]
+        missed, _ = shortfall(residual, ridge[i], tube[i], beta[i], lower[i], upper[i])
+        gap += missed
+        up, down, _, _ = pulls(residual - ridge[i] * beta[i], tube[i], beta[i], lower[i], upper[i])
+        if beta[i] < upper[i]:
+            high = max(high, up)
+        if beta[i] > lower[i]:
+            low = min(low, down)
+    low, high = low - shift, high + shift
+    active, end = 0, len(z)
+    for i in range(len(z)):
+        slope = target[i] - z[i] - ridge[i] * beta[i]
+        up, down, at_low, at_high = pulls(slope, tube[i], beta[i], lower[i], upper[i])
+        if settled(up, down, at_low, at_high, low, high):
+            end -= 1
+            order[end] = i
+        else:
+            order[active] = i
+            active += 1
+    return active, gap, low, high, max(high, -low)
