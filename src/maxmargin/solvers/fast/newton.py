@@ -11,8 +11,8 @@ I + Σ_J x_i x_iᵀ/(ridge_i + 1/σ) over the samples J whose u_i is strictly in
     2. An exact search along it. It needs Xp once; each trial step is one pass over n-vectors, not over the data.
     3. When ∇φ is small beside what u has moved, β ← u and σ grows: the next problem is nearer to the true one.
 
-Cost: two passes over the data a step (Xp, and Σ u_i x_i), and |J| rows for the matrix. The loss is piecewise quadratic,
-so that the last steps are exact.
+Cost: a pass over the data a step (Xp), the rows whose u changes, and |J| rows for the matrix. The loss is piecewise
+quadratic, so that the last steps are exact.
 
 Rockafellar, Math. of Operations Research 1, 1976 (augmented Lagrangian as proximal point); Li, Sun & Toh, SIAM J.
 Optimization 28, 2018 (semismooth Newton inside it); Yan & Li, Asia-Pacific J. of Operational Research 37, 2020 (for
@@ -50,11 +50,12 @@ class AugmentedLagrangian:
         self.total = form.total or 0.0
         self.beta, self.w, self.b = beta, w.copy(), b
         self.z = space.scores(w) + b
-        self.u = beta.copy()
+        self.u, self.change = beta.copy(), np.empty(space.n)
+        self.combined = space.combine(self.u)
         self.steps = 0
         self.scale = float(np.abs(form.target).max())
         #: Multiply-adds, in passes over the data.
-        self.passes = 1.0
+        self.passes = 2.0
         self._refresh()
 
     def step(self) -> None:
@@ -80,13 +81,16 @@ class AugmentedLagrangian:
     def multiply(self) -> None:
         """β ← u, and σ grows (3.)."""
         self.beta = self.u.copy()
+        self.combined = self.space.combine(self.u)  # anew, without the rounding of many changes
+        self.passes += 1.0
         self.sigma *= GROWTH if self.steps <= FEW else LESS_GROWTH
         self.steps = 0
         self._refresh()
 
     def relative_gap(self) -> float:
         """P(w, b) against D(u), which differ by what each sample misses and by what w and Σ u_i x_i do."""
-        missed, value = self._sums(lambda start, stop: shortfalls(start, stop, self.z, self.u, *self.form.arrays))
+        arrays = (self.z, self.u, *self.form.arrays)
+        missed, value = sums(lambda start, stop: shortfalls(start, stop, *arrays), self.space.n)
         dual = value - 0.5 * float(self.combined @ self.combined)
         apart = 0.5 * float((self.w - self.combined) @ (self.w - self.combined))
         gap = missed + apart
@@ -96,26 +100,16 @@ class AugmentedLagrangian:
         gap = max(0.0, gap)
         return gap / max(abs(dual + gap), abs(dual), np.finfo(np.float64).tiny)
 
-    def _sums(self, function: Callable[[int, int], tuple[float, float]]) -> tuple[float, float]:
-        """Two sums over the samples, in parts that do not depend on the number of threads."""
-        parts = np.empty((len(blocks(self.space.n, SAMPLES)), 2))
-
-        def fill(start: int, stop: int) -> None:
-            parts[start // SAMPLES] = function(start, stop)
-
-        over_blocks(fill, self.space.n, SAMPLES)
-        first, second = parts.sum(axis=0)
-        return float(first), float(second)
-
     def _refresh(self) -> None:
         """U and Σ u_i x_i at the present w."""
         inertia, arrays = 1.0 / self.sigma, self.form.arrays
         #: Σ u_i and ‖u − β‖².
-        self.sum, self.moved = self._sums(
-            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, *arrays, self.u)
+        self.sum, self.moved = sums(
+            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, *arrays, self.u, self.change),
+            self.space.n,
         )
-        self.combined = self.space.combine(self.u)
-        self.passes += 1.0
+        self.combined += self.space.combine(self.change)  # reads the rows whose u has changed, and no others
+        self.passes += np.count_nonzero(self.change) / self.space.n
 
     def _gradient(self) -> np.ndarray:
         gradient = self.w - self.combined
@@ -123,16 +117,30 @@ class AugmentedLagrangian:
 
     def _search(self, along: np.ndarray, first: float, linear: float, square: float) -> float:
         """The root of φ'(α) along the direction (2.); φ is convex, so that φ' rises."""
-        inertia = 1.0 / self.sigma
+        inertia, whole = 1.0 / self.sigma, (self.z, along, self.beta, *self.form.arrays)
+        line, fixed = whole, 0.0
 
         def slope(alpha: float) -> float:
-            arrays = self.form.arrays
-            pulled, _ = self._sums(
-                lambda start, stop: (slope_along(start, stop, self.z, along, alpha, self.beta, inertia, *arrays), 0.0)
-            )
-            return linear + alpha * square - pulled
+            nonlocal line, fixed
+            if alpha != 1.0 and line is whole:
+                line, fixed = self._moving(along)
+            n = len(line[0])
+            pulled, _ = sums(lambda start, stop: (slope_along(start, stop, alpha, inertia, *line), 0.0), n)
+            return linear + alpha * square - fixed - pulled
 
         return step_length(slope, first)
+
+    def _moving(self, along: np.ndarray) -> tuple[tuple[np.ndarray, ...], float]:
+        """The arrays of the samples whose u changes along the direction, and Σ u_i (Xp)_i of the others.
+
+        Along a line u is monotone: where it is the same at both ends, it is the same all the way.
+        """
+        end, change = self.u.copy(), self.change
+        z, inertia, arrays = self.z + along, 1.0 / self.sigma, self.form.arrays
+        sums(lambda start, stop: respond(start, stop, z, self.beta, inertia, *arrays, end, change), self.space.n)
+        some = np.flatnonzero(change)
+        fixed = float(self.u @ along) - float(self.u[some] @ along[some])
+        return (self.z[some], along[some], self.beta[some], *self.form.of(some).arrays), fixed
 
     # 1.
 
@@ -145,12 +153,26 @@ class AugmentedLagrangian:
         return cho_solve(factor, gradient, check_finite=False)
 
 
+def sums(function: Callable[[int, int], tuple[float, float]], n: int) -> tuple[float, float]:
+    """Two sums over n samples, in parts that do not depend on the number of threads."""
+    parts = np.zeros((len(blocks(max(1, n), SAMPLES)), 2))
+
+    def fill(start: int, stop: int) -> None:
+        parts[start // SAMPLES] = function(start, stop)
+
+    over_blocks(fill, n, SAMPLES)
+    first, second = parts.sum(axis=0)
+    return float(first), float(second)
+
+
 @compiled
-def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u):
+def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u, change):
     """u_i(w): the dual that answers the score z_i, with 1/σ as inertia; returns Σ u_i and ‖u − β‖²."""
     for i in range(start, stop):
         slope = target[i] - z[i] - ridge[i] * beta[i]
-        u[i] = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
+        v = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
+        change[i] = v - u[i]
+        u[i] = v
     # Not in the loop that writes: it is compiled for arrays that overlap, too, and addresses would decide the bits.
     total, moved = 0.0, 0.0
     for i in range(start, stop):
@@ -160,7 +182,7 @@ def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u)
 
 
 @compiled
-def slope_along(start, stop, z, along, alpha, beta, inertia, target, ridge, tube, lower, upper):
+def slope_along(start, stop, alpha, inertia, z, along, beta, target, ridge, tube, lower, upper):
     """Σ u_i(w + αp) (Xp)_i."""
     total = 0.0
     for i in range(start, stop):
