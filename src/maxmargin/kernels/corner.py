@@ -6,6 +6,7 @@ what rounding leaves is mended by recomputing the scores in float64 (see `solver
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isqrt
 from typing import Any
 
@@ -71,26 +72,32 @@ class Corner:
 
     def extend(self, samples: np.ndarray) -> None:
         """Make samples active: their rows and columns are computed, side by side."""
+        if not samples.size:
+            return
         old, self.index = self.size, np.concatenate([self.index, samples])
         if self.size > self.K.shape[1]:
             length = _row_length(min(self.size + self.size // 8, self.capacity))
             wider = self._numbers[: self.capacity * length].reshape(self.capacity, length)
             _spread(self.K, wider, old)
             self.K = wider
-        pieces = [
-            (first, start)
-            for first in range(old, self.size, FEWER)
-            for start in range(0, min(first + FEWER, self.size), COLUMNS)
-        ]
-
-        def fill(piece: int, _: int) -> None:
-            first, start = pieces[piece]
-            last = min(first + FEWER, self.size)
-            stop = min(start + COLUMNS, last)
-            _write(self.between(self.index[first:last], self.index[start:stop]), self.K, first, start)
-
-        over_blocks(fill, len(pieces), 1)
+        for start in range(0, self.size, COLUMNS):
+            self._fill(old, start, min(start + COLUMNS, self.size))
         self.evaluated += self.size * len(samples)
+
+    def _fill(self, old: int, start: int, stop: int) -> None:
+        """The columns from start to stop of all new rows down from the diagonal, and their mirror images."""
+        top = max(old, start)
+        below = self.against(self.index[start:stop]) if self.size > stop else None
+
+        def fill(first: int, last: int) -> None:
+            first, last = top + first, top + last
+            if below is not None and first >= stop:
+                block = below(self.index[first:last])
+            else:  # on the diagonal
+                block = self.between(self.index[first:last], self.index[start : min(stop, last)])
+            _write(block, self.K, first, start)
+
+        over_blocks(fill, self.size - top, FEWER)
 
     def keep(self, mask: np.ndarray) -> None:
         """Let go of the active samples where the mask is False."""
@@ -100,7 +107,14 @@ class Corner:
 
     def between(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Any rows and columns of K + offset."""
-        block = self.kernel.between(self.X, rows, columns, self.a2)
+        return self._with_offset(self.kernel.between(self.X, rows, columns, self.a2))
+
+    def against(self, columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Blocks of K + offset with these columns, for any rows."""
+        values = self.kernel.against(self.X, columns, self.a2, self.X.dtype)
+        return lambda rows: self._with_offset(values(rows))
+
+    def _with_offset(self, block: np.ndarray) -> np.ndarray:
         if self.offset:
             block += block.dtype.type(self.offset)
         return block
@@ -108,15 +122,19 @@ class Corner:
     def scores(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Σ_j K_ij weights_j for the given rows: products in the corner's precision, their sums in float64."""
         out = np.zeros(len(rows))
-
-        def add(start: int, stop: int) -> None:
-            for first in range(0, len(columns), COLUMNS):
-                block = self.between(rows[start:stop], columns[first : first + COLUMNS])
-                out[start:stop] += block @ weights[first : first + COLUMNS].astype(block.dtype)
-
-        over_blocks(add, len(rows), ROWS)
+        for first in range(0, len(columns), COLUMNS):
+            self._add_scores(rows, columns[first : first + COLUMNS], weights[first : first + COLUMNS], out)
         self.evaluated += len(rows) * len(columns)
         return out
+
+    def _add_scores(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
+        values = self.against(columns)
+
+        def add(start: int, stop: int) -> None:
+            block = values(rows[start:stop])
+            out[start:stop] += block @ weights.astype(block.dtype)
+
+        over_blocks(add, len(rows), ROWS)
 
 
 def _row_length(size: int) -> int:

@@ -6,6 +6,8 @@ fetched first. Setting ``stamp[slot[i]]`` to a growing number marks a use; `fetc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,14 +115,12 @@ class Gram:
         out[support] = self._square_product(support, v[support])
         columns = np.flatnonzero(v)
 
-        def fill(start: int, stop: int) -> None:
-            sums = np.zeros(stop - start)
-            for first in range(0, columns.size, WIDTH):
-                part = columns[first : first + WIDTH]
-                sums += self._block(others[start:stop], part) @ v[part]
-            out[others[start:stop]] = sums
-
-        over_blocks(fill, others.size, max(HEIGHT, BLOCK // max(1, columns.size)))
+        out[others] = 0.0
+        for first in range(0, columns.size, WIDTH):
+            part = columns[first : first + WIDTH]
+            values = self.kernel.against(self.X, part, self._sqnorms, np.float64)
+            height = max(HEIGHT, BLOCK // part.size)
+            over_blocks(partial(_add_product, values, others, v[part], out), others.size, height)
         return out + self.offset * float(v.sum())
 
     def _square_product(self, index: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -150,3 +150,15 @@ class Gram:
         over_blocks(fill, self.n, COLUMNS)
         if self.offset:
             out += self.offset
+
+
+def _add_product(
+    values: Callable[[np.ndarray], np.ndarray],
+    rows: np.ndarray,
+    weights: np.ndarray,
+    out: np.ndarray,
+    start: int,
+    stop: int,
+) -> None:
+    """Add the product of some columns of K with their weights to rows[start:stop]."""
+    out[rows[start:stop]] += values(rows[start:stop]) @ weights

@@ -5,10 +5,13 @@ Where a kernel value is dear (many features), the rows of the samples that keep 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.kernels.corner import COLUMNS, Corner
+from maxmargin.kernels.corner import COLUMNS, ROWS, Corner
 from maxmargin.parallel import over_blocks
 
 
@@ -35,16 +38,17 @@ class Panel:
     def _keep(self, samples: np.ndarray) -> None:
         target = self.rows[self.count : self.count + len(samples)]
 
-        def fill(start: int, stop: int) -> None:
-            columns = np.arange(start, stop)
-            for first in range(0, len(samples), COLUMNS):
-                part = samples[first : first + COLUMNS]
-                target[first : first + len(part), start:stop] = self.corner.between(part, columns)
-
-        over_blocks(fill, self.rows.shape[1], 512)
+        for first in range(0, len(samples), COLUMNS):
+            part = target[first : first + COLUMNS]
+            values = self.corner.against(samples[first : first + COLUMNS])
+            over_blocks(partial(_fill, part, values), self.rows.shape[1], ROWS)
         self.place[samples] = np.arange(self.count, self.count + len(samples))
         self.count += len(samples)
         self.corner.evaluated += len(samples) * self.rows.shape[1]
+
+
+def _fill(target: np.ndarray, values: Callable[[np.ndarray], np.ndarray], start: int, stop: int) -> None:
+    target[:, start:stop] = values(np.arange(start, stop)).T
 
 
 @compiled

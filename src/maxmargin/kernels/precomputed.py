@@ -56,6 +56,9 @@ class Precomputed(Kernel):
     def between(self, X, rows, columns, a2):
         return X[np.ix_(rows, columns)]
 
+    def against(self, X, columns, a2, dtype):
+        return lambda rows: X[np.ix_(rows, columns)]
+
     def cross(self, Z, X, support):
         if Z.shape[1] != len(X):
             raise InvalidInput(f"pass the kernel against all {len(X)} training samples; got {Z.shape[1]} columns")

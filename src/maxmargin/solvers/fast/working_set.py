@@ -6,7 +6,7 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
        each stage begins with the answer of the one before, so that few samples of the next need to move.
     2. Scores of newly seen samples: f_i = Σ_j K_ij β_j over the support vectors.
     3. Active are the samples that violate optimality by more than ε; those well settled at a bound are let go.
-       Where most samples are support vectors, and K fits, all of them are active and their scores come from the corner.
+       Where many samples are support vectors, and K fits, all of them are active and their scores come from the corner.
     4. Maximise over the active samples alone, to the violation ε: pick a small working set W (half of it the worst
        violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
        update the active gradient with |W| rows at once.
@@ -51,6 +51,8 @@ SHARPER = 4.0
 SETTLED = 5.0
 #: A working set is solved to this share of the violation: far while its samples run to their bounds, then in turns.
 BULK, FINE = 0.02, 0.2
+#: Where a larger share of the samples are support vectors, all are active.
+MANY = 1 / 3
 #: Working sets between two pauses.
 PAUSE = 32
 #: Working sets grow up to this size while samples run to their bounds.
@@ -99,7 +101,7 @@ class _Run:
         self.drift = 0.0
         #: A margin that is always far enough from its corner to let a sample go.
         self.farthest = np.inf
-        #: Whether most samples are support vectors, and the corner has room for all: then all of them are active.
+        #: Whether many samples are support vectors, and the corner has room for all: then all of them are active.
         self.all_active = False
         #: Rows that are kept in the last stage, where they are dear.
         self.panel: Panel | None = None
@@ -187,7 +189,7 @@ class _Run:
         self.moved = changed.size > 0
         support, values = int(np.count_nonzero(self.beta)), changed.size * others.size * (0.5 + self.row_work / 80.0)
         self.light = changed.size > 0.75 * support and self.steps - steps < 0.2 * values
-        self.all_active = 2 * support > seen.size and self.problem.n <= self.corner.capacity
+        self.all_active = support > MANY * seen.size and self.problem.n <= self.corner.capacity
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
         """Let the settled go, take the violators in (3.)."""
