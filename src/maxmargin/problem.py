@@ -203,18 +203,18 @@ class Problem:
 
     def with_augmented_bias(self, scale: float) -> Problem:
         """The same problem with an augmented bias of the given scale; the data is shared, not copied."""
-        other = object.__new__(Problem)
-        fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
-        vars(other).update(fields, bias="augmented", bias_scale=float(scale))
-        return other
+        return self._but(bias="augmented", bias_scale=float(scale))
 
     def with_cost(self, factor: float, loss: Loss | None = None) -> Problem:
         """The same data with every weight multiplied, and perhaps another loss of the same task; nothing is copied."""
         if not 0.0 < factor < np.inf:
             raise InvalidInput(f"C is multiplied by {factor}; it must be a finite number > 0")
+        return self._but(C=self.C * factor, loss=loss or self.loss)
+
+    def _but(self, **changes: Any) -> Problem:
+        """The same problem but for some fields, which are not checked again."""
         other = object.__new__(Problem)
-        fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
-        vars(other).update(fields, C=self.C * factor, loss=loss or self.loss)
+        vars(other).update({field.name: getattr(self, field.name) for field in dataclass_fields(self)}, **changes)
         return other
 
     # The two objectives

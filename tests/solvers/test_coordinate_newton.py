@@ -1,4 +1,4 @@
-"""The linear solver's ways to begin and to end: samples of tall data, steps on the free block of wide data."""
+"""The linear solver's ways to begin and to end: samples of tall data or sweeps, Newton, steps on the free block."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from maxmargin import Problem, solve
 from maxmargin.losses import losses
 from maxmargin.solvers.fast import coordinate_newton
 from maxmargin.solvers.fast.free_block import FreeBlock
-from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, is_tall
+from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, grow, is_tall
+from maxmargin.solvers.fast.newton import AugmentedLagrangian, slope_along
 from maxmargin.solvers.fast.nonzeros import thinned
+from maxmargin.solvers.fast.sweeps import survey
 from maxmargin.space import LinearSpace
 
 pytestmark = pytest.mark.compiled
@@ -70,6 +72,64 @@ def test_few_nonzeros_are_the_rows_of_the_same_array(dtype):
     assert thin.work == expected.nnz and thinned(LinearSpace(X + 1, 1.0)).work == X.size
     result = solve(Problem(X, X @ np.arange(7) > 0.3, bias="augmented"), "coordinate-newton", tol=1e-9)
     assert result.certificate.holds(1e-9)
+
+
+@pytest.mark.parametrize("bias", ["none", "augmented"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_samples_go(loss, bias):
+    problem = wide(loss, bias)
+    form, space = problem.form, problem.space
+    beta = np.clip(np.random.default_rng(7).normal(size=problem.n) * form.target, form.lower, form.upper)
+    w = space.combine(beta)
+    order = np.arange(problem.n, dtype=np.uint32)
+    active, gap, low, high, worst = survey(space.scores(w), order, *form.arrays, beta, 0.0)
+    assert gap == pytest.approx(problem.primal(w) - problem.dual(beta), rel=1e-9)
+    assert low <= 0.0 <= high and worst == max(high, -low)
+    np.testing.assert_array_equal(np.sort(order), np.arange(problem.n))
+    gone = order[active:]
+    at_end = (beta == form.lower) | (beta == form.upper) | ((beta == 0.0) & (form.tube > 0.0))
+    assert at_end[gone].all()
+    assert survey(space.scores(w), order, *form.arrays, beta, np.inf)[0] == problem.n
+
+
+@pytest.mark.parametrize("bias", ["augmented", "free"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_newton_keeps_its_sums_and_searches_where_something_moves(loss, bias):
+    problem = tall(loss, bias=bias, C=0.3)
+    space, form = problem.space, problem.form
+    lagrangian = AugmentedLagrangian(space, form, np.zeros(problem.n), np.zeros(space.size), 0.0, 1.0)
+    for step in range(6):
+        lagrangian.step()
+        np.testing.assert_allclose(lagrangian.combined, space.combine(lagrangian.u), rtol=1e-9, atol=1e-9)
+        assert lagrangian.sum == pytest.approx(lagrangian.u.sum(), rel=1e-9, abs=1e-9)
+        along = space.scores(np.linspace(1.0, -1.0, space.size))
+        (z, directions, beta, *arrays), fixed = lagrangian._moving(along)
+        inertia = 1.0 / lagrangian.sigma
+        for alpha in (0.2, 0.7):
+            whole = slope_along(0, space.n, alpha, inertia, lagrangian.z, along, lagrangian.beta, *form.arrays)
+            some = slope_along(0, len(z), alpha, inertia, z, directions, beta, *arrays)
+            assert fixed + some == pytest.approx(whole, rel=1e-9, abs=1e-9)
+        if step == 3:
+            lagrangian.multiply()
+
+
+def test_sweeps_begin_on_tall_data_where_a_few_rows_show_that_they_suffice(monkeypatch):
+    grown = []
+    monkeypatch.setattr(coordinate_newton, "grow", lambda *args: grown.append(args) or grow(*args))
+    rng = np.random.default_rng(8)
+    apart = rng.normal(size=(ROWS, 60))
+    y = np.where(rng.random(ROWS) < 0.5, 1, -1)
+    apart[:, 0] += 100.0 * y  # hardly any sample has to move
+    cases = {
+        "a step leads across the box": (tall(C=1e-4, bias="augmented"), False),
+        "the box is wide": (tall(C=10.0, bias="augmented"), True),
+        "the classes are far apart": (Problem(apart, y, C=1e3, bias="augmented"), False),
+        "a free bias": (tall(C=1e-4, bias="free"), True),
+    }
+    for case, (problem, samples) in cases.items():
+        grown.clear()
+        assert solve(problem, "coordinate-newton", tol=1e-6).certificate.holds(1e-6), case
+        assert bool(grown) == samples, case
 
 
 def test_rows_of_nothing_but_zeros():

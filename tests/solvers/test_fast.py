@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from maxmargin import Problem, solve
 from maxmargin.kernels import RBF, Gram, Polynomial
-from maxmargin.kernels.base import dot, take_rows
+from maxmargin.kernels.base import dot, take_rows, with_columns
 from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
@@ -77,6 +77,16 @@ def test_sparse_products_add_rare_and_frequent_columns(density):
     np.testing.assert_allclose(dot(A[:100], B), (A[:100] @ B.T).toarray(), atol=1e-12)
     np.testing.assert_allclose(dot(B, A[:100]), (B @ A[:100].T).toarray(), atol=1e-12)
     np.testing.assert_array_equal(take_rows(A, np.array([7, 3, 7])).toarray(), A.toarray()[[7, 3, 7]])
+    ready = with_columns(B)
+    for rows in (A[:1], A[:100], A):
+        np.testing.assert_allclose(dot(rows, ready), (rows @ B.T).toarray(), atol=1e-12)
+
+
+def test_sparse_products_of_rows_that_repeat_their_columns():
+    often = sp.csr_array((np.arange(1.0, 7.0), np.array([0, 1, 0, 0, 1, 0]), np.array([0, 5, 6])), shape=(2, 40))
+    other = sp.random_array((60, 40), density=0.5, rng=np.random.default_rng(0), format="csr")
+    np.testing.assert_allclose(dot(often, with_columns(other)), often.toarray() @ other.toarray().T, rtol=1e-12)
+    np.testing.assert_allclose(dot(other, with_columns(often)), other.toarray() @ often.toarray().T, rtol=1e-12)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])

@@ -52,16 +52,18 @@ from maxmargin.space import LinearSpace
 MOST_FEATURES = 1000
 #: Passes of sweeps to a gap of a thousandth: at least, and more for each step that leads across the box.
 SWEEPS, MORE_SWEEPS = 4.0, 5.0
+#: What a visit to a sample costs besides its row, in multiply-adds.
+VISIT = 25.0
 #: Passes over growing samples to the same gap, and the multiply-adds that the interpreter takes meanwhile.
-GROWN, GROWN_LEAST = 10.0, 1.5e7
+GROWN, GROWN_LEAST = 7.5, 1.5e7
 #: Where no larger share of the samples moves, sweeps suffice, too.
 FEW = 0.05
 #: That is seen on so many rows, or on this part of them all.
 PROBED, PROBED_SHARE = 2000, 64
 #: Passes after which the sweeps are judged, again and again.
 PATIENCE = 4
-#: Sweeps that leave more than this share of the gap for each pass are slow.
-SLOW = 0.85
+#: Newton's method takes about so many passes to this relative gap, wherever it begins: sweeps that take more are slow.
+NEWTON, FINAL = 50.0, 1e-7
 #: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
 NEARER, UNCHECKED = 0.3, 4
 #: Steps on the free block begin after so many passes, at this relative gap.
@@ -114,7 +116,7 @@ def _sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator
     rows, some = LinearSpace(space.X[part], space.constant), form.of(part)
     q = rows.diag() + some.ridge
     passes = SWEEPS + MORE_SWEEPS * box_width(some) * float(q.mean())
-    if 3.0 * passes * space.work <= GROWN * space.work + GROWN_LEAST:
+    if passes * (space.work + VISIT * space.n) <= GROWN * space.work + GROWN_LEAST:
         return True
     order, state = np.arange(rows.n, dtype=np.uint32), np.ones(1, np.uint64)
     beta, w = np.zeros(rows.n), np.zeros(rows.size)
@@ -205,7 +207,7 @@ class _Sweeps:
             estimate = missing / (self.dual + missing) if self.dual + missing > 0 else None
             w = None if self.free_bias else self.w
             yield Iterate(self.k, w=w, beta=self.beta, work=self._worked(), estimate=estimate)
-            if few_features and self._slow():
+            if few_features and self._slow(estimate or 1.0):
                 return self.k, self._lagrangian()
             if not few_features and self.passes > MANY and estimate is not None and estimate < CLOSE:
                 self._ascend_free_block()
@@ -238,16 +240,17 @@ class _Sweeps:
         self.work += self.space.work
         return self._missing(gap)
 
-    def _slow(self) -> bool:
-        """Whether the last passes, a few at least, have left too much of the gap."""
-        passes, missing = self.quick
-        if self.passes - passes < PATIENCE:
+    def _slow(self, relative_gap: float) -> bool:
+        """Whether the sweeps will take longer than Newton's method, as their last passes have gone."""
+        then, missing = self.quick
+        passes = self.passes - then
+        if passes < PATIENCE:
             return False
         self.quick = self.passes, self.before
-        return self.before > SLOW ** (self.passes - passes) * missing
+        return self.before > min(1.0, FINAL / relative_gap) ** (passes / NEWTON) * missing
 
     def _missing(self, gap: float) -> float:
-        missing = gap if gap < np.inf else self.worst
+        missing = max(0.0, gap) if gap < np.inf else self.worst
         return missing + self.scale * abs(float(self.w[-1])) / self.constant if self.free_bias else missing
 
     def _worked(self) -> float:
