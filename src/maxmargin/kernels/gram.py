@@ -19,8 +19,9 @@ from maxmargin.rows import scores_of_rows
 
 #: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
 COLUMNS = 4096
-#: The same for the products in float64: a block's rows (more where there are few columns), columns and numbers.
-HEIGHT, WIDTH, BLOCK = 256, 2032, 2**18
+#: The same for the products in float64: a block's rows (more where there are few columns), columns, of which the rows
+#: must be a part, and numbers.
+HEIGHT, WIDTH, BLOCK = 254, 2032, 2**18
 #: Sums that are kept apart while a product is under way.
 PARTS = 16
 
@@ -127,16 +128,24 @@ class Gram:
         """K[index, index] v: a block above the diagonal serves its mirror image too, so half of them are computed."""
         sums = np.zeros((PARTS, index.size))  # a fixed share of the blocks adds to each, whatever the number of threads
 
-        def add(part: int, _: int) -> None:
-            for first in range(part * HEIGHT, index.size, PARTS * HEIGHT):
-                last = min(first + HEIGHT, index.size)
-                for start in range(first, index.size, WIDTH):
-                    stop, beyond = min(start + WIDTH, index.size), max(start, last)
-                    block = self._block(index[first:last], index[start:stop])
-                    sums[part, first:last] += block @ v[start:stop]
-                    sums[part, beyond:stop] += v[first:last] @ block[:, beyond - start :]
+        def add_columns(start: int, stop: int) -> None:
+            above = self.kernel.against(self.X, index[start:stop], self._sqnorms, np.float64) if start else None
 
-        over_blocks(add, PARTS, 1)
+            def add(part: int, _: int) -> None:
+                for first in range(part * HEIGHT, stop, PARTS * HEIGHT):
+                    last, left = min(first + HEIGHT, stop), max(first, start)
+                    if above is not None and last <= start:
+                        block = above(index[first:last])
+                    else:  # on the diagonal
+                        block = self._block(index[first:last], index[left:stop])
+                    sums[part, first:last] += block @ v[left:stop]
+                    beyond = max(left, last)
+                    sums[part, beyond:stop] += v[first:last] @ block[:, beyond - left :]
+
+            over_blocks(add, PARTS, 1)
+
+        for start in range(0, index.size, WIDTH):
+            add_columns(start, min(start + WIDTH, index.size))
         return sums.sum(axis=0)
 
     def _block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ PROBED, PROBED_SHARE = 2000, 64
 #: Passes after which the sweeps are judged, again and again.
 PATIENCE = 4
 #: Newton's method takes about so many passes to this relative gap, wherever it begins: sweeps that take more are slow.
-NEWTON, FINAL = 50.0, 1e-7
+NEWTON, FINAL = 50.0, 1e-5
 #: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
 NEARER, UNCHECKED = 0.3, 4
 #: Steps on the free block begin after so many passes, at this relative gap.
@@ -184,7 +184,7 @@ class _Sweeps:
         self.low, self.high, self.worst = -np.inf, np.inf, 0.0
         #: What was missing when all samples were last looked at, and the passes since then and in all.
         self.before, self.since, self.passes = np.inf, 0.0, 0.0
-        #: The passes and what was missing when the sweeps were last found quick.
+        #: The passes and what was missing when the sweeps were last judged; the first passes are not.
         self.quick = (0.0, np.inf)
         self.k, self.work = 0, 0.0
         #: The dual after the last step, and its rise for the work of the last sweep.
@@ -198,7 +198,7 @@ class _Sweeps:
         while True:
             missing = self._sweep()
             if self.k == 1:
-                self.before, self.quick = missing, (0.0, missing)
+                self.before = missing
             if missing > NEARER * self.before and self.since < UNCHECKED:
                 yield Iterate(self.k, w=None if self.free_bias else self.w, beta=self.beta, work=self._worked())
                 continue
