@@ -42,7 +42,7 @@ from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable, start_beta
 from maxmargin.solvers.fast.free_block import FreeBlock
-from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall
+from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall, sweeps_suffice
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
 from maxmargin.solvers.fast.nonzeros import thinned
 from maxmargin.solvers.fast.sweeps import survey, sweep
@@ -50,16 +50,6 @@ from maxmargin.space import LinearSpace
 
 #: Newton's matrix is factored in every step: up to so many features that is a good trade.
 MOST_FEATURES = 1000
-#: Passes of sweeps to a gap of a thousandth: at least, and more for each step that leads across the box.
-SWEEPS, MORE_SWEEPS = 4.0, 5.0
-#: What a visit to a sample costs besides its row, in multiply-adds.
-VISIT = 25.0
-#: Passes over growing samples to the same gap, and the multiply-adds that the interpreter takes meanwhile.
-GROWN, GROWN_LEAST = 7.5, 1.5e7
-#: Where no larger share of the samples moves, sweeps suffice, too.
-FEW = 0.05
-#: That is seen on so many rows, or on this part of them all.
-PROBED, PROBED_SHARE = 2000, 64
 #: Passes after which the sweeps are judged, again and again.
 PATIENCE = 4
 #: Newton's method takes about so many passes to this relative gap, wherever it begins: sweeps that take more are slow.
@@ -93,7 +83,8 @@ class CoordinateNewton(Solver):
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None and isinstance(problem.space, LinearSpace)
         space, form, cold = problem.space, problem.form, start.beta is None and start.w is None
-        if cold and space.d <= MOST_FEATURES and is_tall(space, form) and not _sweeps_suffice(space, form, rng):
+        tall = cold and space.d <= MOST_FEATURES and is_tall(space, form)
+        if tall and not sweeps_suffice(space, form, rng):
             k, lagrangian = yield from _grown(space, form, rng)
         else:
             k, lagrangian = yield from _Sweeps(problem, start, rng).run()
@@ -102,26 +93,6 @@ class CoordinateNewton(Solver):
 
 #: What the beginning leaves to the end: the count of iterations, and where Newton's method goes on.
 Begun = Generator[Iterate, None, tuple[int, AugmentedLagrangian]]
-
-
-def _sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> bool:
-    """Whether sweeps will soon be done, as seen on some of the rows.
-
-    They take few passes where a single step leads across the box, so that most samples are at once where they belong;
-    and are cheap where few samples have to move at all, so that most are soon put aside.
-    """
-    if form.total is not None:
-        return False
-    part = np.sort(rng.integers(space.n, size=max(PROBED, space.n // PROBED_SHARE)))
-    rows, some = LinearSpace(space.X[part], space.constant), form.of(part)
-    q = rows.diag() + some.ridge
-    passes = SWEEPS + MORE_SWEEPS * box_width(some) * float(q.mean())
-    if passes * (space.work + VISIT * space.n) <= GROWN * space.work + GROWN_LEAST:
-        return True
-    order, state = np.arange(rows.n, dtype=np.uint32), np.ones(1, np.uint64)
-    beta, w = np.zeros(rows.n), np.zeros(rows.size)
-    sweep(rows.rows, order, rows.n, rows.n, 0.0, state, *some.arrays, q, beta, w, rows.constant, 0.0, -np.inf, np.inf)
-    return np.count_nonzero(beta) <= FEW * rows.n
 
 
 def _grown(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Begun:

@@ -19,6 +19,7 @@ import numpy as np
 
 from maxmargin.losses import DualForm
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
+from maxmargin.solvers.fast.sweeps import sweep
 from maxmargin.space import LinearSpace
 
 #: The rows a feature has in a tall problem, and the fewest rows of a sample.
@@ -31,6 +32,16 @@ STEP = 8
 INSIDE_SAMPLE, INSIDE_ALL = 0.4, 0.05
 #: The relative gap to which a sample is solved, and the most Newton steps for that.
 ROUGH, MOST_STEPS = 0.05, 50
+#: Passes of sweeps to a gap of a thousandth: at least, and more for each step that leads across the box.
+SWEEPS, MORE_SWEEPS = 4.0, 5.0
+#: What a visit to a sample costs besides its row, in multiply-adds.
+VISIT = 25.0
+#: Passes over growing samples to the same gap, and the multiply-adds that the interpreter takes meanwhile.
+GROWN, GROWN_LEAST = 7.5, 1.5e7
+#: Where no larger share of the samples moves, sweeps suffice, too.
+FEW = 0.05
+#: That is seen on so many rows, or on this part of them all.
+PROBED, PROBED_SHARE = 2000, 64
 #: Samples that are looked at to find the width of the smoothing.
 LOOKED = 20_000
 
@@ -40,6 +51,26 @@ def is_tall(space: LinearSpace, form: DualForm) -> bool:
     enough = space.n >= max(TALL * space.d, STEP * FEWEST) and space.d**3 <= DEAR * space.work
     hard_margin = np.isinf(form.upper - form.lower).any() and not form.ridge.any()
     return enough and not hard_margin
+
+
+def sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> bool:
+    """Whether sweeps will soon be done, as seen on some of the rows.
+
+    They take few passes where a single step leads across the box, so that most samples are at once where they belong;
+    and are cheap where few samples have to move at all, so that most are soon put aside.
+    """
+    if form.total is not None:
+        return False
+    part = np.sort(rng.integers(space.n, size=max(PROBED, space.n // PROBED_SHARE)))
+    rows, some = LinearSpace(space.X[part], space.constant), form.of(part)
+    q = rows.diag() + some.ridge
+    passes = SWEEPS + MORE_SWEEPS * box_width(some) * float(q.mean())
+    if passes * (space.work + VISIT * space.n) <= GROWN * space.work + GROWN_LEAST:
+        return True
+    order, state = np.arange(rows.n, dtype=np.uint32), np.ones(1, np.uint64)
+    beta, w = np.zeros(rows.n), np.zeros(rows.size)
+    sweep(rows.rows, order, rows.n, rows.n, 0.0, state, *some.arrays, q, beta, w, rows.constant, 0.0, -np.inf, np.inf)
+    return np.count_nonzero(beta) <= FEW * rows.n
 
 
 def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterator[AugmentedLagrangian]:
