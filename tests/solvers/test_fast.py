@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from maxmargin import Problem, solve
 from maxmargin.kernels import RBF, Gram, Polynomial
-from maxmargin.kernels.base import dot, take_rows, with_columns
+from maxmargin.kernels.base import FREQUENT, block_width, dot, take_rows, with_columns
 from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
@@ -80,6 +80,22 @@ def test_sparse_products_add_rare_and_frequent_columns(density):
     ready = with_columns(B)
     for rows in (A[:1], A[:100], A):
         np.testing.assert_allclose(dot(rows, ready), (rows @ B.T).toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [3, 200, 2000])
+def test_a_block_of_long_sparse_rows_is_narrower(length):
+    X = sp.random_array((3000, 4000), density=length / 4000, rng=np.random.default_rng(0), format="csr")
+    width = block_width(X, 254, 2032)
+    assert width % 254 == 0 and 254 <= width <= 2032 == block_width(X.toarray(), 254, 2032)
+    _, dense, *_ = with_columns(X[:width]).columns
+    assert dense.size <= FREQUENT
+    corner = Corner(RBF(0.01), X, 0.0, 8.0 * 3000**2)
+    corner.extend(np.arange(600))
+    corner.extend(np.arange(600, 900))
+    assert corner.width == width
+    np.testing.assert_allclose(corner.K[:900, :900], RBF(0.01).block(X[:900].toarray(), X[:900].toarray()), atol=1e-6)
+    v = np.where(np.arange(3000) < 700, 1.0, 0.0)
+    np.testing.assert_allclose(Gram(RBF(0.01), X).product(v), RBF(0.01).block(X, X[:700]).sum(axis=1), rtol=1e-9)
 
 
 def test_sparse_products_of_rows_that_repeat_their_columns():

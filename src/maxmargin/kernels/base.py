@@ -20,6 +20,8 @@ from maxmargin.rows import rows_of, sqnorms_of_rows
 
 #: A column of sparse rows is rare where fewer than one row in so many has it: then its values are added one by one.
 RARE = 16
+#: The most numbers that the frequent columns of a block may have.
+FREQUENT = 2**23
 
 registry: Registry[type[Kernel]] = Registry("kernel", "maxmargin.kernels")
 
@@ -97,6 +99,14 @@ def _taken(indptr, indices, data, rows):
     return values, columns, starts
 
 
+def block_width(X: Any, step: int, widest: int) -> int:
+    """How many rows of X to lay out by columns at once: a multiple of the step, fewer where sparse rows are long."""
+    if not sp.issparse(X):
+        return widest
+    frequent = min(X.shape[1], RARE * X.nnz // max(1, X.shape[0])) + 1  # no more of its columns can be
+    return min(widest, max(1, FREQUENT // (step * frequent)) * step)
+
+
 class WithColumns(sp.csr_array):
     """Sparse rows that keep their columns at hand, for products with many others."""
 
@@ -172,7 +182,7 @@ def _add_columns(A, place, dense, ends, lengths, members, values, out):
             if k > 0:
                 some[found], weights[found] = k - 1, value
                 found += 1
-                if found == len(some):  # a row that repeats its columns
+                if found == len(some):  # full; a row may repeat its columns
                     _add_dense(dense, some, weights, found, row)
                     found = 0
             elif k < 0:

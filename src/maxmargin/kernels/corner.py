@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from maxmargin.compiled import compiled
 from maxmargin.errors import MemoryLimit, bytes_text
-from maxmargin.kernels.base import Kernel, sqnorms
+from maxmargin.kernels.base import Kernel, block_width, sqnorms
 from maxmargin.parallel import over_blocks
 
 #: A block of K that is computed at once: it stays in the processor's cache while exp runs over it. Its width is no
@@ -40,6 +40,7 @@ class Corner:
         double = n * n * 8 <= min(cache_bytes, SMALL)
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self.a2 = sqnorms(X)
+        self.width = block_width(X, COLUMNS // 8, COLUMNS)
         self.X = X if kernel.name in ("precomputed", "custom") else X.astype(self.dtype, copy=False)
         copied = 0 if self.X is X else self.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size)
         self.room = cache_bytes - copied
@@ -80,8 +81,8 @@ class Corner:
             wider = self._numbers[: self.capacity * length].reshape(self.capacity, length)
             _spread(self.K, wider, old)
             self.K = wider
-        for start in range(0, self.size, COLUMNS):
-            self._fill(old, start, min(start + COLUMNS, self.size))
+        for start in range(0, self.size, self.width):
+            self._fill(old, start, min(start + self.width, self.size))
         self.evaluated += self.size * len(samples)
 
     def _fill(self, old: int, start: int, stop: int) -> None:
@@ -122,8 +123,9 @@ class Corner:
     def scores(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Σ_j K_ij weights_j for the given rows: products in the corner's precision, their sums in float64."""
         out = np.zeros(len(rows))
-        for first in range(0, len(columns), COLUMNS):
-            self._add_scores(rows, columns[first : first + COLUMNS], weights[first : first + COLUMNS], out)
+        for first in range(0, len(columns), self.width):
+            part = slice(first, first + self.width)
+            self._add_scores(rows, columns[part], weights[part], out)
         self.evaluated += len(rows) * len(columns)
         return out
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import MemoryLimit, bytes_text
-from maxmargin.kernels.base import Kernel, sqnorms, take_rows
+from maxmargin.kernels.base import Kernel, block_width, sqnorms, take_rows
 from maxmargin.parallel import over_blocks
 from maxmargin.rows import scores_of_rows
 
@@ -46,6 +46,7 @@ class Gram:
             self.stamp = np.zeros(self.n, np.int64)
             return
         self._sqnorms = sqnorms(X)
+        self._width = block_width(X, HEIGHT, WIDTH)
         self.capacity = int(min(self.n, cache_bytes // (self.n * self.dtype.itemsize)))
         if self.capacity < min(2, self.n):
             raise MemoryLimit(
@@ -117,8 +118,8 @@ class Gram:
         columns = np.flatnonzero(v)
 
         out[others] = 0.0
-        for first in range(0, columns.size, WIDTH):
-            part = columns[first : first + WIDTH]
+        for first in range(0, columns.size, self._width):
+            part = columns[first : first + self._width]
             values = self.kernel.against(self.X, part, self._sqnorms, np.float64)
             height = max(HEIGHT, BLOCK // part.size)
             over_blocks(partial(_add_product, values, others, v[part], out), others.size, height)
@@ -144,8 +145,8 @@ class Gram:
 
             over_blocks(add, PARTS, 1)
 
-        for start in range(0, index.size, WIDTH):
-            add_columns(start, min(start + WIDTH, index.size))
+        for start in range(0, index.size, self._width):
+            add_columns(start, min(start + self._width, index.size))
         return sums.sum(axis=0)
 
     def _block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.kernels.corner import COLUMNS, ROWS, Corner
+from maxmargin.kernels.corner import ROWS, Corner
 from maxmargin.parallel import over_blocks
 
 
@@ -38,9 +38,9 @@ class Panel:
     def _keep(self, samples: np.ndarray) -> None:
         target = self.rows[self.count : self.count + len(samples)]
 
-        for first in range(0, len(samples), COLUMNS):
-            part = target[first : first + COLUMNS]
-            values = self.corner.against(samples[first : first + COLUMNS])
+        for first in range(0, len(samples), self.corner.width):
+            part = target[first : first + self.corner.width]
+            values = self.corner.against(samples[first : first + self.corner.width])
             over_blocks(partial(_fill, part, values), self.rows.shape[1], ROWS)
         self.place[samples] = np.arange(self.count, self.count + len(samples))
         self.count += len(samples)
