@@ -79,7 +79,7 @@ def test_few_nonzeros_are_the_rows_of_the_same_array(dtype):
 def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_samples_go(loss, bias):
     problem = wide(loss, bias)
     form, space = problem.form, problem.space
-    beta = np.clip(np.random.default_rng(7).normal(size=problem.n) * form.target, form.lower, form.upper)
+    beta = solve(problem, "coordinate-newton", tol=1e-3).beta
     w = space.combine(beta)
     order = np.arange(problem.n, dtype=np.uint32)
     active, gap, low, high, worst = survey(space.scores(w), order, *form.arrays, beta, 0.0)
@@ -87,8 +87,13 @@ def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_sample
     assert low <= 0.0 <= high and worst == max(high, -low)
     np.testing.assert_array_equal(np.sort(order), np.arange(problem.n))
     gone = order[active:]
-    at_end = (beta == form.lower) | (beta == form.upper) | ((beta == 0.0) & (form.tube > 0.0))
-    assert at_end[gone].all()
+    assert len(gone) or loss == "least-squares"  # which has neither ends nor kinks
+    for i in gone:  # a step to either side leaves the box or lowers the dual
+        for step in (-1e-6, 1e-6):
+            if form.lower[i] <= beta[i] + step <= form.upper[i]:
+                moved = beta.copy()
+                moved[i] += step
+                assert problem.dual(moved) < problem.dual(beta)
     assert survey(space.scores(w), order, *form.arrays, beta, np.inf)[0] == problem.n
 
 
