@@ -32,8 +32,8 @@ from maxmargin.solvers import solver as solver_by_name
 
 #: What the interpreter costs besides the arithmetic, in multiply-adds (about a nanosecond each).
 STEP_OVERHEAD, LOOK_OVERHEAD = 5e3, 3e5
-#: Looks may take this share of the solver's work.
-SHARE = 0.1
+#: Looks may take this share of the solver's work; less where the solver itself knows when it is done.
+SHARE, LESS_SHARE = 0.1, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +128,8 @@ class _Run:
         self.best = Best()
         self.yields = 0
         self.solver_work = self.look_work = 0.0
+        #: Whether the solver says how far it is.
+        self.knowing = False
         self.confirm_at = tol
         self.confirmed: Examined | None = None
         self.proof: Inseparable | None = None
@@ -176,7 +178,8 @@ class _Run:
         if self.every is not None:
             return self.yields % self.every == 0 or self.yields == 1
         cost = self._cost(iterate)
-        if self.look_work + cost <= SHARE * self.solver_work:
+        self.knowing = self.knowing or iterate.estimate is not None
+        if self.look_work + cost <= (LESS_SHARE if self.knowing else SHARE) * self.solver_work:
             return True
         if cost < 1e6 and self.yields & (self.yields - 1) == 0:  # 1, 2, 4, 8, ...: next to nothing
             return True

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from maxmargin import Problem, solve
 from maxmargin.losses import losses
 from maxmargin.solvers.fast import coordinate_newton
-from maxmargin.solvers.fast.free_block import FreeBlock
+from maxmargin.solvers.fast.free_block import FreeBlock, times
 from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, grow, is_tall
 from maxmargin.solvers.fast.newton import AugmentedLagrangian, slope_along
 from maxmargin.solvers.fast.nonzeros import thinned
@@ -165,6 +165,20 @@ def test_a_step_on_the_free_block_raises_the_dual_by_what_it_says(loss):
     assert rise > 0.0 and problem.dual(beta) - before == pytest.approx(rise, rel=1e-9)
     np.testing.assert_array_equal(beta[kept], old[kept])
     np.testing.assert_allclose(w, problem.space.combine(beta), atol=1e-9 * np.abs(w).max())
+
+
+@pytest.mark.parametrize("storage", [sp.csr_array, lambda X: X.toarray()])
+def test_the_copy_of_the_free_rows_has_their_products(storage):
+    X = sp.random_array((40, 300), density=0.02, rng=np.random.default_rng(5), format="csr")
+    problem = Problem(storage(X), np.where(np.arange(40) % 2, 1, -1), bias="none")
+    beta = np.where(np.arange(40) % 3, 0.5 * problem.target, 0.0)
+    block = FreeBlock(problem.space, problem.form, beta, 0.0)
+    some = X[block.some].toarray()
+    columns = np.count_nonzero(some, axis=0)
+    assert (columns == 0).any() and (columns == 1).any() and (columns > 1).any()
+    v = np.random.default_rng(6).normal(size=block.size)
+    by_rows, by_columns, diagonal = block.linked()
+    np.testing.assert_allclose(times(by_rows, times(by_columns, v)) + diagonal * v, some @ (some.T @ v), rtol=1e-6)
 
 
 @pytest.mark.parametrize("bias", ["none", "augmented", "free"])

@@ -57,11 +57,11 @@ NEWTON, FINAL = 50.0, 1e-5
 #: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
 NEARER, UNCHECKED = 0.3, 4
 #: Steps on the free block begin after so many passes, at this relative gap.
-MANY, CLOSE = 20, 0.3
+MANY, CLOSE = 20, 0.95
 #: So many conjugate gradients are worth a step on the free block; so many are enough.
 WORTHWHILE, ENOUGH = 20, 400
 #: Their work beside that of the sweeps: at first, at least, at most. It doubles while they do better, else it halves.
-SHARE, LEAST_SHARE, MOST_SHARE = 0.5, 0.125, 4.0
+SHARE, LEAST_SHARE, MOST_SHARE = 0.5, 0.5, 4.0
 #: After so many Newton steps on all rows it pays to have their zeros left out.
 LONG = 6
 #: σ begins at so many times the width of the box over the largest slope.
