@@ -85,7 +85,7 @@ class _Run:
             chunk = max(10, min(m // 4, CHUNK))
             bounds = form.tube, form.lower, form.upper
             done, _ = pair_steps(  # 2.
-                self.square, self.slot, self.stamp, k, chunk, True, self.diag[active], form.ridge, *bounds, beta, g
+                self.square, self.slot, self.stamp, k, chunk, True, 0.0, self.diag[active], form.ridge, *bounds, beta, g
             )
             k += done
             self.beta[active], self.g[active] = beta, g

@@ -39,7 +39,8 @@ from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
 from maxmargin.solvers.fast.working_set_choice import middle, pick, violation
-from maxmargin.solvers.fast.working_set_steps import corner_of, pair_steps, ranges, single_steps
+from maxmargin.solvers.fast.working_set_steps import corner_of, ranges, single_steps
+from maxmargin.solvers.textbook.smo import pair_steps
 
 #: The first stage sees between this many samples and half of it.
 FIRST = 2000
@@ -90,7 +91,9 @@ class _Run:
         self.problem, self.form, self.rng, self.size = problem, problem.form, rng, size
         self.free_bias = problem.bias == "free"
         self.corner = Corner(problem.kernel, problem.X, problem.space.constant**2, problem.cache_bytes)
-        self.curvature = problem.space.diag() + self.form.ridge
+        self.diag = problem.space.diag()
+        #: Where the matrix of each working set goes: fresh memory would take longer than filling it.
+        self.square = np.empty(min(max(size, LARGEST), problem.n) ** 2, self.corner.dtype)
         self.beta = start_beta(problem, start)
         self.scores = np.zeros(problem.n)
         #: Whether the last round changed anything.
@@ -147,7 +150,7 @@ class _Run:
     def _first_violation(self) -> float:
         """How far β = 0 is from optimal: the measure that ε is taken from."""
         reach = np.maximum(np.abs(self.form.target) - self.form.tube, 0.0)
-        return 2.0 * float(reach.max(initial=0.0)) or float(np.abs(self.curvature).max(initial=1.0))
+        return 2.0 * float(reach.max(initial=0.0)) or float(np.abs(self.diag + self.form.ridge).max(initial=1.0))
 
     def _see(self, samples: np.ndarray) -> None:
         """The scores of samples that have not been seen before (2.)."""
@@ -232,7 +235,7 @@ class _Run:
     def _settle(self, form: DualForm, beta: np.ndarray, g: np.ndarray, epsilon: float) -> Iterator[None]:
         """Move β to the maximum over the active samples, up to the violation ε (4.), and g with it; pauses at times."""
         corner, m = self.corner, self.corner.size
-        curvature = self.curvature[corner.index]
+        diag = self.diag[corner.index]
         bounds = (form.tube, form.lower, form.upper)
         size, share = self.size, BULK
         last, turns = np.empty(0, np.int64), np.zeros(m, np.int64)
@@ -245,13 +248,16 @@ class _Run:
             turns[chosen] += 1
             turns[np.setdiff1d(last, chosen, assume_unique=True)] = 0
             last = chosen
-            K = np.empty((chosen.size, chosen.size), corner.dtype)
-            over_blocks(lambda start, stop: corner_of(corner.K, chosen, start, stop, K), chosen.size, 256)  # noqa: B023
+            K = self.square[: chosen.size**2].reshape(chosen.size, chosen.size)
+            over_blocks(lambda start, stop: corner_of(corner.K, chosen, start, stop, K), chosen.size, 32)  # noqa: B023
             inner, g_inner = beta[chosen], g[chosen]
             enough = epsilon if chosen.size == m else max(share * worst, 0.5 * epsilon)
-            steps = (pair_steps if self.free_bias else single_steps)(
-                K, curvature[chosen], *(a[chosen] for a in bounds), inner, g_inner, enough, 20 * chosen.size
-            )
+            arrays = (diag[chosen], *(a[chosen] for a in (form.ridge, *bounds)), inner, g_inner)
+            if self.free_bias:
+                here, uses = np.arange(chosen.size), np.zeros(chosen.size, np.int64)
+                steps, _ = pair_steps(K, here, uses, 0, 20 * chosen.size, True, enough, *arrays)
+            else:
+                steps = single_steps(K, 20 * chosen.size, enough, *arrays)
             moved = np.flatnonzero(inner != beta[chosen])
             if steps == 0 or moved.size == 0:
                 return  # the violation that is left is below the rounding of a step

@@ -33,7 +33,7 @@ TOGETHER = 16
 #: The least curvature along a step: K may be singular.
 FLAT = 1e-12
 #: How many values are compared side by side.
-LANES = 256
+LANES = 128
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SMO(Solver):
             done, fetched = 0, gram.fetched
             while done < chunk:
                 steps, missing = pair_steps(
-                    gram.cache, gram.slot, gram.stamp, k + done, chunk - done, second, *arrays, beta, g
+                    gram.cache, gram.slot, gram.stamp, k + done, chunk - done, second, 0.0, *arrays, beta, g
                 )
                 done += steps
                 if missing < 0:
@@ -101,8 +101,11 @@ def _likely(
 
 
 @compiled
-def pair_steps(cache, slot, stamp, now, steps, second, diag, ridge, tube, lower, upper, beta, g):
-    """Up to `steps` pair steps; stops early at a row that must be fetched first (its index), or at the optimum (−1)."""
+def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube, lower, upper, beta, g):
+    """Up to `steps` pair steps, until no pair of slopes is more than `enough` apart.
+
+    Returns the steps taken, and the row that must be fetched first where one is missing (else −1).
+    """
     n = len(g)
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
     unit = _slopes(beta, tube, lower, upper, g, up, down, rise)
@@ -120,11 +123,12 @@ def pair_steps(cache, slot, stamp, now, steps, second, diag, ridge, tube, lower,
         row_i = cache[slot[i]]
         # 3.
         _fall(rise[i], unit, g, down, slope)
+        j = _largest(slope, gains)
+        if not slope[j] > unit * enough:
+            return k, -1
         if second:
             _gain(slope, curvature, curvature[i], row_i, cache.dtype.type(FLAT), gain)
-        j = _largest(gain if second else slope, gains)
-        if not slope[j] > 0.0:
-            return k, -1
+            j = _largest(gain, gains)
         if slot[j] < 0:
             return k, j
         stamp[slot[j]] = now + k
