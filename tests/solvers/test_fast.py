@@ -18,10 +18,10 @@ from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
 from maxmargin.parallel import over_blocks
-from maxmargin.result import Reason
+from maxmargin.result import Iterate, Reason
 from maxmargin.solvers import choose
 from maxmargin.solvers.fast.sweeps import shuffle
-from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet
+from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet, _Run
 
 pytestmark = pytest.mark.compiled
 
@@ -154,6 +154,20 @@ def test_working_set_where_nearly_all_are_support_vectors(bias, cache_bytes):
     problem = Problem(X, y, kernel=RBF(3.0), C=10.0, bias=bias, cache_bytes=cache_bytes)
     result = solve(problem, "working-set", tol=1e-7)
     assert result.certificate.holds(1e-7) and np.count_nonzero(result.beta) > 0.7 * problem.n
+
+
+@pytest.mark.parametrize("let_go", [0, 3])
+def test_new_samples_are_scored_against_all_support_vectors_also_those_let_go(let_go):
+    X, y = noisy(60, 4)
+    problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
+    run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
+    seen, new = np.arange(40), np.arange(40, 60)
+    run.beta[seen] = 0.5 * problem.target[seen]
+    run.corner.extend(seen)
+    run.corner.keep(seen >= let_go)
+    run.all_active = True
+    run._see(new)
+    np.testing.assert_allclose(run.scores[new], problem.space.scores(run.beta)[new], rtol=1e-12)
 
 
 def test_a_long_round_can_be_ended_within_it():
