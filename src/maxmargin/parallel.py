@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -87,6 +88,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _pools.clear())  # a forked process has none of its parent's threads
 _inside = 0
 _limits: list = []
+_found: tuple[int, ThreadpoolController] | None = None
+
+
+def _controller() -> ThreadpoolController:
+    """The BLAS libraries of this process; looked for again (a millisecond) when modules have been imported since."""
+    global _found
+    if _found is None or _found[0] != len(sys.modules):
+        _found = len(sys.modules), ThreadpoolController()
+    return _found[1]
 
 
 @contextmanager
@@ -96,7 +106,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _inside += 1
         if _inside == 1:
-            _limits.append(ThreadpoolController().limit(limits=1, user_api="blas"))
+            _limits.append(_controller().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:

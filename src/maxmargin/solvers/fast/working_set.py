@@ -43,7 +43,7 @@ from maxmargin.solvers.fast.working_set_steps import corner_of, ranges, single_s
 from maxmargin.solvers.textbook.smo import pair_steps
 
 #: The first stage sees between this many samples and half of it.
-FIRST = 2000
+FIRST = 500
 #: ε of the stages before the last, and of the last stage's first round, in shares of the first violation.
 STAGE, ROUND = 0.1, 0.05
 #: ε is divided by this after each round of the last stage; by its square where rounds cost the same whatever ε is.
