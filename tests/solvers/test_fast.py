@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_classification
 from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import ThreadpoolController, threadpool_info
 
-from maxmargin import Problem, solve
+from maxmargin import Problem, parallel, solve
 from maxmargin.kernels import RBF, Gram, Polynomial
 from maxmargin.kernels.base import FREQUENT, block_width, dot, take_rows, with_columns
 from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
-from maxmargin.parallel import over_blocks
+from maxmargin.parallel import one_blas_thread, over_blocks
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers import choose
 from maxmargin.solvers.fast.sweeps import shuffle
 from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet, _Run
+from maxmargin.solvers.fast.working_set_choice import violation
+from maxmargin.solvers.fast.working_set_steps import corner_of, ranges
+from maxmargin.solvers.textbook.smo import pair_steps
 
 pytestmark = pytest.mark.compiled
 
@@ -156,6 +161,33 @@ def test_working_set_where_nearly_all_are_support_vectors(bias, cache_bytes):
     assert result.certificate.holds(1e-7) and np.count_nonzero(result.beta) > 0.7 * problem.n
 
 
+@pytest.mark.parametrize("start", [0, 5])
+def test_the_matrix_of_a_working_set_is_symmetric_and_whole(start):
+    K = np.random.default_rng(0).normal(size=(30, 30))
+    K += K.T
+    chosen, out = np.array([2, 3, 5, 7, 11, 13, 17, 19]), np.zeros((8, 8))
+    for first, last in ((0, start), (start, 8)):
+        corner_of(K, chosen, first, last, out)
+    np.testing.assert_array_equal(out, K[np.ix_(chosen, chosen)])
+
+
+@pytest.mark.parametrize("enough", [0.5, 0.01])
+def test_pair_steps_end_as_soon_as_the_violation_is_small_enough(enough):
+    X, y = noisy(100, 4)
+    problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
+    form, K, n = problem.form, RBF(gamma=0.3).block(X, X), problem.n
+
+    def left_after(steps: int) -> tuple[int, float]:
+        beta, g = np.zeros(n), form.target.copy()
+        arrays = (np.ones(n), form.ridge, form.tube, form.lower, form.upper, beta, g)
+        done, missing = pair_steps(K, np.arange(n), np.zeros(n, np.int64), 0, steps, True, enough, *arrays)
+        assert missing == -1
+        return done, violation(*ranges(form.tube, form.lower, form.upper, beta, g), True)
+
+    done, left = left_after(10_000)
+    assert 0 < done < 10_000 and left <= enough < left_after(done - 1)[1]
+
+
 @pytest.mark.parametrize("let_go", [0, 3])
 def test_new_samples_are_scored_against_all_support_vectors_also_those_let_go(let_go):
     X, y = noisy(60, 4)
@@ -248,6 +280,18 @@ def _count_in_child(queue) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_blas_is_looked_for_again_when_modules_have_come(monkeypatch):
+    looked = []
+    monkeypatch.setattr(parallel, "ThreadpoolController", lambda: looked.append(1) or ThreadpoolController())
+    monkeypatch.setattr(parallel, "_found", None)
+    for module, times in ((None, 1), (None, 1), ("a module that was not there", 2)):
+        if module:
+            monkeypatch.setitem(sys.modules, module, sys)
+        with one_blas_thread():
+            assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
+        assert len(looked) == times
+
+
 def test_a_forked_process_starts_threads_of_its_own(monkeypatch):
     monkeypatch.setenv("MAXMARGIN_THREADS", "2")
     over_blocks(lambda start, stop: None, 10, 1)  # the parent's threads exist now

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from maxmargin import Problem, solve
 from maxmargin.errors import InvalidInput
 from maxmargin.result import COLUMNS, Reason
+from maxmargin.solve import SHARE
 
 from .problems import problem
 
@@ -137,6 +140,20 @@ def test_looks_take_about_a_tenth_of_the_work():
     # Counted work decides, so the share in seconds is only about that; every=1 would be half of it all.
     assert result.trace.look_seconds < 0.3 * result.trace.solver_seconds
     assert len(result.trace) >= 10
+
+
+@pytest.mark.compiled
+def test_fewer_looks_where_the_solver_knows_its_gap(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((3000, 2000), density=0.05, rng=rng, format="csr")
+    p = Problem(X, np.where(X @ rng.normal(size=2000) + rng.normal(size=3000) > 0, 1, -1), bias="augmented", C=10.0)
+
+    def looks() -> int:
+        return len(solve(p, solver="coordinate-newton", tol=0, max_iter=300).trace)
+
+    fewer = looks()
+    monkeypatch.setattr(sys.modules["maxmargin.solve"], "LESS_SHARE", SHARE)
+    assert 10 <= fewer <= 0.7 * looks()
 
 
 def test_progress_is_shown_on_request(capsys):
