@@ -56,12 +56,12 @@ PATIENCE = 4
 NEWTON, FINAL = 50.0, 1e-5
 #: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
 NEARER, UNCHECKED = 0.3, 4
-#: Steps on the free block begin after so many passes, at this relative gap.
-MANY, CLOSE = 20, 0.95
+#: Steps on the free block begin after so many passes.
+MANY = 20
 #: So many conjugate gradients are worth a step on the free block; so many are enough.
 WORTHWHILE, ENOUGH = 20, 400
-#: Their work beside that of the sweeps: at first, at least, at most. It doubles while they do better, else it halves.
-SHARE, LEAST_SHARE, MOST_SHARE = 0.5, 0.5, 4.0
+#: Their work beside that of the sweeps, at least and at most: it doubles while they do better, else it halves.
+LEAST_SHARE, MOST_SHARE = 0.5, 4.0
 #: After so many Newton steps on all rows it pays to have their zeros left out.
 LONG = 6
 #: σ begins at so many times the width of the box over the largest slope.
@@ -161,7 +161,7 @@ class _Sweeps:
         #: The dual after the last step, and its rise for the work of the last sweep.
         self.dual, self.rate = -np.inf, 0.0
         #: The share of the work that steps on the free block get, and what they have not spent of it.
-        self.share, self.credit = SHARE, 0.0
+        self.share, self.credit = LEAST_SHARE, 0.0
 
     def run(self) -> Begun:
         """Sweep after sweep, until Newton's method can do better, if it can at all."""
@@ -180,7 +180,7 @@ class _Sweeps:
             yield Iterate(self.k, w=w, beta=self.beta, work=self._worked(), estimate=estimate)
             if few_features and self._slow(estimate or 1.0):
                 return self.k, self._lagrangian()
-            if not few_features and self.passes > MANY and estimate is not None and estimate < CLOSE:
+            if not few_features and self.passes > MANY:
                 self._ascend_free_block()
 
     def _sweep(self) -> float:

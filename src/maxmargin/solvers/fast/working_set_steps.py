@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.compiled import compiled
-
-#: The least curvature along a step: K may be singular.
-FLAT = 1e-12
+from maxmargin.solvers.textbook.smo import FLAT, kinks
 
 
 def ranges(
@@ -26,14 +24,7 @@ def ranges(
 def _slopes(tube, lower, upper, beta):
     up, down = np.empty(len(beta)), np.empty(len(beta))
     for p in range(len(beta)):
-        up[p], down[p] = _slope(tube[p], lower[p], upper[p], beta[p])
-    return up, down
-
-
-@compiled
-def _slope(tube, lower, upper, beta):
-    up = (-tube if beta >= 0.0 else tube) if beta < upper else -np.inf
-    down = (-tube if beta > 0.0 else tube) if beta > lower else np.inf
+        up[p], down[p] = kinks(beta[p], tube[p], lower[p], upper[p])
     return up, down
 
 
@@ -68,7 +59,7 @@ def single_steps(K, steps, enough, diag, ridge, tube, lower, upper, beta, g):
             return k
         beta[i] = value
         # 3. The gradient follows.
-        up[i], down[i] = _slope(tube[i], lower[i], upper[i], value)
+        up[i], down[i] = kinks(value, tube[i], lower[i], upper[i])
         row = K[i]
         for p in range(n):
             g[p] -= t * row[p]

@@ -148,8 +148,8 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
         beta[j] = _land(old_j - t, lower[j], upper[j])
         if beta[i] == old_i and beta[j] == old_j:
             return k, -1  # the step is below the spacing of floating-point numbers
-        up[i], down[i] = _kinks(beta[i], tube[i], lower[i], upper[i])
-        up[j], down[j] = _kinks(beta[j], tube[j], lower[j], upper[j])
+        up[i], down[i] = kinks(beta[i], tube[i], lower[i], upper[i])
+        up[j], down[j] = kinks(beta[j], tube[j], lower[j], upper[j])
         g[i] -= ridge[i] * t
         g[j] += ridge[j] * t
         _follow(t, row_i, row_j, g, up, rise)
@@ -164,14 +164,14 @@ def _slopes(beta, tube, lower, upper, g, up, down, rise):
     """The slopes g + up of rising and g + down of falling; returns the size of 1 among their differences."""
     most, least = -np.inf, np.inf
     for p in range(len(g)):
-        up[p], down[p] = _kinks(beta[p], tube[p], lower[p], upper[p])
+        up[p], down[p] = kinks(beta[p], tube[p], lower[p], upper[p])
         rise[p] = g[p] + up[p]
         most, least = max(most, rise[p]), min(least, g[p] + down[p])
     return 1.0 / (most - least) if 0.0 < most - least < np.inf else 1.0
 
 
 @compiled
-def _kinks(beta, tube, lower, upper):
+def kinks(beta, tube, lower, upper):
     """What rising and falling add to the slope g: a tube has a kink at 0, and a bound forbids."""
     up = (-tube if beta >= 0.0 else tube) if beta < upper else -np.inf
     down = (-tube if beta > 0.0 else tube) if beta > lower else np.inf
