@@ -102,6 +102,10 @@ class KernelSpace:
     def scores(self, w: np.ndarray) -> np.ndarray:
         return self._products().product(w)
 
+    def scores_of(self, samples: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """The scores of some of the samples."""
+        return self._products().product_of(samples, w)
+
     def sqnorm(self, w: np.ndarray, scores: np.ndarray | None = None) -> float:
         return float(w @ (self.scores(w) if scores is None else scores))
 

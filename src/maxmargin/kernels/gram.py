@@ -115,15 +115,22 @@ class Gram:
         if self.kernel.name == "custom":  # nobody knows whether it is symmetric
             support, others = np.empty(0, np.int64), np.arange(self.n)
         out[support] = self._square_product(support, v[support])
-        columns = np.flatnonzero(v)
+        out[others] = self._rows_product(others, v)
+        return out + self.offset * float(v.sum())
 
-        out[others] = 0.0
+    def product_of(self, rows: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The same for some rows only."""
+        sums = self.X[rows] @ v if self.kernel.name == "precomputed" else self._rows_product(rows, v)
+        return sums + self.offset * float(v.sum())
+
+    def _rows_product(self, rows: np.ndarray, v: np.ndarray) -> np.ndarray:
+        out, columns = np.zeros(rows.size), np.flatnonzero(v)
         for first in range(0, columns.size, self._width):
             part = columns[first : first + self._width]
             values = self.kernel.against(self.X, part, self._sqnorms, np.float64)
             height = max(HEIGHT, BLOCK // part.size)
-            over_blocks(partial(_add_product, values, others, v[part], out), others.size, height)
-        return out + self.offset * float(v.sum())
+            over_blocks(partial(_add_product, values, rows, v[part], out), rows.size, height)
+        return out
 
     def _square_product(self, index: np.ndarray, v: np.ndarray) -> np.ndarray:
         """K[index, index] v: a block above the diagonal serves its mirror image too, so half of them are computed."""
@@ -170,5 +177,5 @@ def _add_product(
     start: int,
     stop: int,
 ) -> None:
-    """Add the product of some columns of K with their weights to rows[start:stop]."""
-    out[rows[start:stop]] += values(rows[start:stop]) @ weights
+    """Add the product of some columns of K with their weights, for rows[start:stop]."""
+    out[start:stop] += values(rows[start:stop]) @ weights

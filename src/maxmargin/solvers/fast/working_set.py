@@ -12,8 +12,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
        update the active gradient with |W| rows at once.
     5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed.
     6. When all samples are seen, divide ε by 4 after each round, or by 16 where the next would need the same rows
-       of K whatever ε is. Where ε nears the rounding that the scores have gathered, they are recomputed in float64,
-       so that float32 rows never limit the gap.
+       of K whatever ε is. Where ε nears the rounding that the scores have gathered (seen on a few), they are recomputed
+       in float64, so that float32 rows never limit the gap.
 
 Cost: about (support vectors × n) kernel values in all; memory: the corner, under the cap in bytes.
 
@@ -37,6 +37,7 @@ from maxmargin.losses import DualForm
 from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
+from maxmargin.space import KernelSpace
 from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
 from maxmargin.solvers.fast.working_set_choice import middle, pick, violation
 from maxmargin.solvers.fast.working_set_steps import corner_of, ranges, single_steps
@@ -60,8 +61,8 @@ PAUSE = 32
 LARGEST = 2048
 #: From so many multiply-adds for one kernel value on, rows of samples that keep moving are kept.
 DEAR = 100.0
-#: The error of scores that came in the corner's precision, for a β of norm 1.
-ROUNDING = {"float32": 5e-7, "float64": 1e-15}
+#: Scores are compared with float64 where ε nears so many roundings of ‖β‖, and so many of them.
+NEAR, COMPARED = 16.0, 32
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,6 @@ class _Run:
         self.moved = True
         #: Whether it moved most support vectors, in steps that cost less than the kernel values that followed them.
         self.light = False
-        #: Σ‖Δβ‖² since the scores were computed in float64.
-        self.drift = 0.0
         #: A margin that is always far enough from its corner to let a sample go.
         self.farthest = np.inf
         #: Whether many samples are support vectors, and the corner has room for all: then all of them are active.
@@ -131,14 +130,22 @@ class _Run:
         self._see(order[before:])
         epsilon = ROUND * first / (SHARPER if self.light else 1.0)
         while True:
-            if epsilon < ROUNDING[self.corner.dtype.name] * np.sqrt(self.drift):
+            if self._rounded(epsilon):
                 self.scores = self.problem.space.scores(self.beta)
-                self.drift = 0.0
             yield from self._round(everyone, epsilon)
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores, work=self._work())
             if not self.moved and epsilon < 1e-14 * first:
                 return
             epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
+
+    def _rounded(self, epsilon: float) -> bool:
+        """Whether the scores have gathered a mean error of ε, by what a few of them are off."""
+        assert isinstance(self.problem.space, KernelSpace)
+        if epsilon > NEAR * np.finfo(self.corner.dtype).eps * np.linalg.norm(self.beta):
+            return False
+        some = self.rng.choice(self.problem.n, min(COMPARED, self.problem.n), replace=False)
+        off = self.scores[some] - self.problem.space.scores_of(some, self.beta)
+        return bool(np.abs(off).mean() >= epsilon)
 
     def _stages(self) -> list[int]:
         """How many samples each stage sees; a start that is not 0 sees them all at once."""
@@ -157,7 +164,6 @@ class _Run:
         support = np.flatnonzero(self.beta)
         if support.size == 0:
             return
-        self.drift += float(self.beta @ self.beta)
         # A support vector that was let go before all became active is missing in the corner.
         if not self.all_active or np.count_nonzero(self.beta[self.corner.index]) < support.size:
             self.scores[samples] = (self.panel or self.corner).scores(samples, support, self.beta[support])
@@ -182,7 +188,6 @@ class _Run:
             self.beta[active] = beta
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         changed = np.flatnonzero(beta != old)
-        self.drift += float((beta - old) @ (beta - old))
         self.beta[active] = beta
         self.scores[active] = form.target - g - form.ridge * beta
         others = self._others(seen)
