@@ -10,6 +10,9 @@ import numpy as np
 
 from maxmargin.losses import Loss
 
+#: Kinks that are sorted first to see where the root will be, and how many of them it is looked for to either side.
+SAMPLE, NEAR = 1000, 50
+
 
 def kinks_with_slopes(loss: Loss, t: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each kink, the slope just before it and its score: from the far left, each kink adds one to the slope."""
@@ -23,13 +26,34 @@ def kinked_bias(loss: Loss, t: np.ndarray, C: np.ndarray, total: float, scores: 
     kinks = kinks_with_slopes(loss, t)
     positions = np.concatenate([(kink - scores)[used] for _, kink in kinks])
     weights = np.tile(C[used], len(kinks))
-    order = np.argsort(positions, kind="stable")
-    slopes = float(C @ kinks[0][0]) + total + np.cumsum(weights[order])
+    slope = float(C @ kinks[0][0]) + total
     flat = 1e-12 * float(weights.sum())  # the rounding of the sum
+    slope, positions, weights = _around_the_root(slope, positions, weights, flat)
+    order = np.argsort(positions, kind="stable")
+    slopes = slope + np.cumsum(weights[order])
     k = min(int(np.searchsorted(slopes, -flat)), len(order) - 1)
     if slopes[k] <= flat and k + 1 < len(order):
         return 0.5 * float(positions[order[k]] + positions[order[k + 1]])
     return float(positions[order[k]])
+
+
+def _around_the_root(
+    slope: float, positions: np.ndarray, weights: np.ndarray, flat: float
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """The kinks between two that have the root between them, and the slope before the first of them."""
+    every = positions.size // SAMPLE
+    if every < 2:
+        return slope, positions, weights
+    some, shares = positions[::every], every * weights[::every]
+    order = np.argsort(some)
+    place = int(np.searchsorted(slope + np.cumsum(shares[order]), 0.0))
+    low, high = some[order[max(0, place - NEAR)]], some[order[min(order.size - 1, place + NEAR)]]
+    before, until = positions <= low, positions <= high
+    slope_low = slope + float(weights @ before)
+    if slope_low >= -flat or slope + float(weights @ until) <= flat:  # the sample has misled us
+        return slope, positions, weights
+    inside = until & ~before
+    return slope_low, positions[inside], weights[inside]
 
 
 def smooth_bias(loss: Loss, t: np.ndarray, C: np.ndarray, total: float, scores: np.ndarray) -> float:

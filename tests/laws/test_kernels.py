@@ -279,6 +279,8 @@ def test_gram_is_the_matrix(kernel, make, offset):
     v = np.random.default_rng(0).normal(size=12)
     v[3:6] = 0.0
     assert_allclose(gram.product(v), K @ v, rtol=1e-10, atol=1e-11)
+    some = np.array([7, 4, 0])
+    assert_allclose(gram.product_of(some, v), K[some] @ v, rtol=1e-10, atol=1e-11)
 
 
 def test_gram_of_float32_keeps_float32_rows_and_multiplies_in_float64(kernel):
@@ -408,6 +410,7 @@ def test_precomputed():
             assert_array_equal(gram.row(i, i), X[i] + dtype(1.0))
         v = np.arange(12.0) - 3.0
         assert_allclose(gram.product(v), (X.astype(np.float64) + 1.0) @ v, rtol=1e-13)
+        assert_allclose(gram.product_of(np.array([5, 2]), v), (X.astype(np.float64) + 1.0)[[5, 2]] @ v, rtol=1e-13)
         assert_allclose(gram.diag, np.diag(X) + 1.0, rtol=1e-7)
     new = X_GRAM[:3] @ X_GRAM.T
     assert_array_equal(Precomputed().cross(new, K, np.array([2, 5])), new[:, [2, 5]])

@@ -13,8 +13,10 @@ from scipy.optimize import minimize
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 from maxmargin import Problem
+from maxmargin.bias import kinked_bias
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import RBF, Linear, Polynomial
+from maxmargin.losses import loss as loss_of
 from maxmargin.projection import project
 
 
@@ -150,6 +152,7 @@ import numpy as np
 from maxmargin import Problem
 from maxmargin.losses.one_class import OneClass
 from maxmargin.kernels import RBF, Linear, Polynomial
+from maxmargin.losses import loss as loss_of
 from maxmargin.projection import project
 
 for seed in range(100):
@@ -223,6 +226,28 @@ def test_best_bias_is_the_minimiser(loss, seed, decades, weight_decades):
     least = least_by_search(problem, scores)
     size = float(problem.C @ loss.value(scores, problem.target)) + float(problem.C.sum()) * (1 + np.abs(scores).max())
     assert found <= least + 1e-10 * size
+
+
+@pytest.mark.parametrize("kind", ["normal", "rounded", "ascending", "periodic", "heavy", "total"])
+def test_the_best_of_many_biases_is_found_among_few(kind, monkeypatch):
+    """A sample of the kinks says where to look; where it misleads, all of them are sorted."""
+    rng = np.random.default_rng(0)
+    n = 5000
+    C, scores, total = np.ones(n), rng.normal(size=n), 0.0
+    if kind == "rounded":
+        scores = np.round(scores, 1)
+    elif kind == "ascending":
+        scores.sort()
+    elif kind == "periodic":  # every fifth, which is what the sample sees, is far off
+        scores[::5] += 100.0
+    elif kind == "heavy":  # the sample does not see the only sample that counts
+        C[3] = 1e6
+    elif kind == "total":  # all slopes together do not reach the root
+        total = -2.0 * n
+    t = np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    found = kinked_bias(loss_of("hinge"), t, C, total, scores)
+    monkeypatch.setattr("maxmargin.bias.SAMPLE", 10**9)
+    assert found == pytest.approx(kinked_bias(loss_of("hinge"), t, C, total, scores), abs=1e-12)
 
 
 def test_best_bias_without_free_support_vectors():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_classification
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from maxmargin import Problem, parallel, solve
@@ -20,13 +20,8 @@ from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
 from maxmargin.parallel import one_blas_thread, over_blocks
-from maxmargin.result import Iterate, Reason
 from maxmargin.solvers import choose
 from maxmargin.solvers.fast.sweeps import shuffle
-from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet, _Run
-from maxmargin.solvers.fast.working_set_choice import violation
-from maxmargin.solvers.fast.working_set_steps import corner_of, ranges
-from maxmargin.solvers.textbook.smo import pair_steps
 
 pytestmark = pytest.mark.compiled
 
@@ -141,82 +136,6 @@ def test_panel_keeps_what_fits_and_computes_the_rest():
     for _ in range(2):
         np.testing.assert_allclose(panel.scores(samples, np.arange(400), weights), K[400:, :400] @ weights, rtol=1e-9)
     assert panel.count == len(panel.rows)
-
-
-@pytest.mark.parametrize("bias", ["free", "none"])
-def test_working_set_takes_turns_under_a_small_cap(bias):
-    X, y = noisy(1500, 5)
-    roomy = solve(Problem(X, y, kernel="rbf", C=10.0, bias=bias), "working-set", tol=1e-6)
-    small = solve(Problem(X, y, kernel="rbf", C=10.0, bias=bias, cache_bytes=700_000.0), "working-set", tol=1e-6)
-    assert small.certificate.holds(1e-6)
-    assert small.certificate.primal == pytest.approx(roomy.certificate.primal, rel=2e-6)
-
-
-@pytest.mark.parametrize("bias", ["free", "augmented"])
-@pytest.mark.parametrize("cache_bytes", [2.0**30, 2.0**26])
-def test_working_set_where_nearly_all_are_support_vectors(bias, cache_bytes):
-    X, y = noisy(4500, 6)
-    problem = Problem(X, y, kernel=RBF(3.0), C=10.0, bias=bias, cache_bytes=cache_bytes)
-    result = solve(problem, "working-set", tol=1e-7)
-    assert result.certificate.holds(1e-7) and np.count_nonzero(result.beta) > 0.7 * problem.n
-
-
-@pytest.mark.parametrize("start", [0, 5])
-def test_the_matrix_of_a_working_set_is_symmetric_and_whole(start):
-    K = np.random.default_rng(0).normal(size=(30, 30))
-    K += K.T
-    chosen, out = np.array([2, 3, 5, 7, 11, 13, 17, 19]), np.zeros((8, 8))
-    for first, last in ((0, start), (start, 8)):
-        corner_of(K, chosen, first, last, out)
-    np.testing.assert_array_equal(out, K[np.ix_(chosen, chosen)])
-
-
-@pytest.mark.parametrize("enough", [0.5, 0.01])
-def test_pair_steps_end_as_soon_as_the_violation_is_small_enough(enough):
-    X, y = noisy(100, 4)
-    problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
-    form, K, n = problem.form, RBF(gamma=0.3).block(X, X), problem.n
-
-    def left_after(steps: int) -> tuple[int, float]:
-        beta, g = np.zeros(n), form.target.copy()
-        arrays = (np.ones(n), form.ridge, form.tube, form.lower, form.upper, beta, g)
-        done, missing = pair_steps(K, np.arange(n), np.zeros(n, np.int64), 0, steps, True, enough, *arrays)
-        assert missing == -1
-        return done, violation(*ranges(form.tube, form.lower, form.upper, beta, g), True)
-
-    done, left = left_after(10_000)
-    assert 0 < done < 10_000 and left <= enough < left_after(done - 1)[1]
-
-
-@pytest.mark.parametrize("let_go", [0, 3])
-def test_new_samples_are_scored_against_all_support_vectors_also_those_let_go(let_go):
-    X, y = noisy(60, 4)
-    problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
-    run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
-    seen, new = np.arange(40), np.arange(40, 60)
-    run.beta[seen] = 0.5 * problem.target[seen]
-    run.corner.extend(seen)
-    run.corner.keep(seen >= let_go)
-    run.all_active = True
-    run._see(new)
-    np.testing.assert_allclose(run.scores[new], problem.space.scores(run.beta)[new], rtol=1e-12)
-
-
-def test_a_long_round_can_be_ended_within_it():
-    X, y = noisy(1800, 5)
-    problem = Problem(X, y, kernel="rbf", C=1e4)
-    ended = solve(problem, WorkingSet(size=16), tol=1e-12, max_iter=100)
-    assert ended.status.reason is Reason.MAX_ITER and ended.iterations < 100 + 2 * PAUSE
-    assert problem.is_feasible(ended.beta) and np.isfinite(ended.certificate.gap)
-
-
-@pytest.mark.parametrize("C", [1.0, 100.0])
-def test_float32_rows_do_not_limit_the_gap(C):
-    X, y = noisy(5000, 8)
-    result = solve(Problem(X, y, kernel="rbf", C=C), "working-set", tol=1e-9)
-    assert result.certificate.holds(1e-9)
-    theirs = SVC(C=C, gamma="scale", tol=1e-6).fit(X, y)
-    np.testing.assert_allclose(result.decision_function(X[:500]), theirs.decision_function(X[:500]), atol=1e-3)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])

@@ -10,7 +10,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
     4. Maximise over the active samples alone, to the violation ε: pick a small working set W (half of it the worst
        violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
        update the active gradient with |W| rows at once.
-    5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed.
+    5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed; those far
+       from violating may wait (see `working_set_scores.py`).
     6. When all samples are seen, divide ε by 4 after each round, or by 16 where the next would need the same rows
        of K whatever ε is. Where ε nears the rounding that the scores have gathered (seen on a few), they are recomputed
        in float64, so that float32 rows never limit the gap.
@@ -37,11 +38,12 @@ from maxmargin.losses import DualForm
 from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.space import KernelSpace
 from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
 from maxmargin.solvers.fast.working_set_choice import middle, pick, violation
+from maxmargin.solvers.fast.working_set_scores import Scores
 from maxmargin.solvers.fast.working_set_steps import corner_of, ranges, single_steps
 from maxmargin.solvers.textbook.smo import pair_steps
+from maxmargin.space import KernelSpace
 
 #: The first stage sees between this many samples and half of it.
 FIRST = 500
@@ -58,11 +60,9 @@ MANY = 1 / 3
 #: Working sets between two pauses.
 PAUSE = 32
 #: Working sets grow up to this size while samples run to their bounds.
-LARGEST = 2048
+LARGEST = 1536
 #: From so many multiply-adds for one kernel value on, rows of samples that keep moving are kept.
 DEAR = 100.0
-#: Scores are compared with float64 where ε nears so many roundings of ‖β‖, and so many of them.
-NEAR, COMPARED = 16.0, 32
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class WorkingSet(Solver):
     paper: ClassVar[str] = "Joachims 1999; Fan, Chen & Lin, JMLR 2005; Wen et al., JMLR 2018"
 
     #: How many variables the inner SMO works on.
-    size: int = 512
+    size: int = 768
 
     def accepts(self, problem: Problem) -> str | None:
         if problem.linear:
@@ -96,7 +96,8 @@ class _Run:
         #: Where the matrix of each working set goes: fresh memory would take longer than filling it.
         self.square = np.empty(min(max(size, LARGEST), problem.n) ** 2, self.corner.dtype)
         self.beta = start_beta(problem, start)
-        self.scores = np.zeros(problem.n)
+        assert isinstance(problem.space, KernelSpace)
+        self.scores = Scores(problem.space, self.corner)
         #: Whether the last round changed anything.
         self.moved = True
         #: Whether it moved most support vectors, in steps that cost less than the kernel values that followed them.
@@ -105,8 +106,6 @@ class _Run:
         self.farthest = np.inf
         #: Whether many samples are support vectors, and the corner has room for all: then all of them are active.
         self.all_active = False
-        #: Rows that are kept in the last stage, where they are dear.
-        self.panel: Panel | None = None
         #: Steps of SMO, each times the size of its working set: all of them, and those that were reported as work.
         self.steps = self.reported = self.working_sets = 0
         row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
@@ -126,26 +125,16 @@ class _Run:
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         everyone = np.arange(n)
         if self.row_work >= DEAR and len(sizes) > 1 and not self.all_active:
-            self.panel = Panel(self.corner, 0.5)
+            self.scores.panel = Panel(self.corner, 0.5)
         self._see(order[before:])
         epsilon = ROUND * first / (SHARPER if self.light else 1.0)
         while True:
-            if self._rounded(epsilon):
-                self.scores = self.problem.space.scores(self.beta)
+            self.scores.mend(self.beta, epsilon, self.rng)
             yield from self._round(everyone, epsilon)
-            yield Iterate(self.working_sets, beta=self.beta, scores=self.scores, work=self._work())
+            yield Iterate(self.working_sets, beta=self.beta, scores=self.scores.values, work=self._work())
             if not self.moved and epsilon < 1e-14 * first:
                 return
             epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
-
-    def _rounded(self, epsilon: float) -> bool:
-        """Whether the scores have gathered a mean error of ε, by what a few of them are off."""
-        assert isinstance(self.problem.space, KernelSpace)
-        if epsilon > NEAR * np.finfo(self.corner.dtype).eps * np.linalg.norm(self.beta):
-            return False
-        some = self.rng.choice(self.problem.n, min(COMPARED, self.problem.n), replace=False)
-        off = self.scores[some] - self.problem.space.scores_of(some, self.beta)
-        return bool(np.abs(off).mean() >= epsilon)
 
     def _stages(self) -> list[int]:
         """How many samples each stage sees; a start that is not 0 sees them all at once."""
@@ -161,39 +150,34 @@ class _Run:
 
     def _see(self, samples: np.ndarray) -> None:
         """The scores of samples that have not been seen before (2.)."""
-        support = np.flatnonzero(self.beta)
-        if support.size == 0:
-            return
         # A support vector that was let go before all became active is missing in the corner.
-        if not self.all_active or np.count_nonzero(self.beta[self.corner.index]) < support.size:
-            self.scores[samples] = (self.panel or self.corner).scores(samples, support, self.beta[support])
-            return
-        corner, old = self.corner, self.corner.size
-        corner.extend(samples)
-        rows = np.flatnonzero(self.beta[corner.index])
-        weights, sums = self.beta[corner.index[rows]], np.zeros(corner.size)
-        over_blocks(
-            lambda start, stop: add_rows(corner.K, rows, weights, old + start, old + stop, sums), len(samples), 2048
-        )
-        self.scores[samples] = sums[old:]
+        if self.all_active and np.count_nonzero(self.beta[self.corner.index]) == np.count_nonzero(self.beta):
+            self.scores.take_in(samples, self.beta)
+        else:
+            self.scores.see(samples, self.beta)
 
     def _round(self, seen: np.ndarray, epsilon: float) -> Iterator[Iterate]:
         """One round over the seen samples (3. to 5.); shows where it stands on the way, so that a budget can end it."""
         self._choose_active(seen, epsilon)
         active = self.corner.index
         form, old = self.form.of(active), self.beta[active]
-        g = form.target - self.scores[active] - form.ridge * old
+        g = form.target - self.scores.values[active] - form.ridge * old
         beta, steps = old.copy(), self.steps
         for _ in self._settle(form, beta, g, epsilon):
             self.beta[active] = beta
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         changed = np.flatnonzero(beta != old)
+        before = self.beta.copy()
+        before[active] = old
         self.beta[active] = beta
-        self.scores[active] = form.target - g - form.ridge * beta
+        now = form.target - g - form.ridge * beta
+        moved = float(np.abs(now - self.scores.values[active]).max(initial=0.0))
+        self.scores.values[active] = now
         others = self._others(seen)
         if changed.size and others.size:  # 5.
-            rows = self.panel or self.corner
-            self.scores[others] += rows.scores(others, active[changed], (beta - old)[changed])
+            bias = middle(*self._ranges(active)) if self.free_bias else 0.0
+            slack = -self._excess(others, bias)
+            self.scores.follow(others, before, self.beta, slack, moved)
         self.moved = changed.size > 0
         support, values = int(np.count_nonzero(self.beta)), changed.size * others.size * (0.5 + self.row_work / 80.0)
         self.light = changed.size > 0.75 * support and self.steps - steps < 0.2 * values
@@ -203,13 +187,13 @@ class _Run:
         """Let the settled go, take the violators in (3.)."""
         corner, active = self.corner, self.corner.index
         if self.all_active:
+            self.scores.catch_all_up(self.beta)
             corner.extend(self._others(seen))
             return
         rise, fall = self._ranges(active if active.size else seen)
         bias = middle(rise, fall) if self.free_bias else 0.0
         others = self._others(seen)
-        other_rise, other_fall = self._ranges(others)
-        excess = np.maximum(other_rise - bias, bias - other_fall)
+        excess = self._excess(others, bias)
         entering = np.flatnonzero(excess > epsilon)
         if active.size:
             # Scores will move about as far as the violators are off: who is nearer to its corner may be needed.
@@ -232,9 +216,14 @@ class _Run:
         mask[self.corner.index] = False
         return np.flatnonzero(mask)
 
+    def _excess(self, samples: np.ndarray, bias: float) -> np.ndarray:
+        """By how much each sample violates optimality."""
+        rise, fall = self._ranges(samples)
+        return np.maximum(rise - bias, bias - fall)
+
     def _ranges(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         form, beta = self.form.of(samples), self.beta[samples]
-        g = form.target - self.scores[samples] - form.ridge * beta
+        g = form.target - self.scores.values[samples] - form.ridge * beta
         return ranges(form.tube, form.lower, form.upper, beta, g)
 
     def _settle(self, form: DualForm, beta: np.ndarray, g: np.ndarray, epsilon: float) -> Iterator[None]:
