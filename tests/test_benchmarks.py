@@ -199,6 +199,16 @@ def test_ratios_and_exponents_of_a_race_made_up_by_hand():
     assert "4* (5e-01)" in tables.times(found, [ours, *peers], rules)
 
 
+def test_a_tighter_setting_counts_where_its_median_is_quicker():
+    """And one that was tried once, while others were repeated, does not."""
+    rules = schedule.Rules(gaps=(1e-2, 1e-3))
+    record = schedule.Record([row("p", 0.1, 0, 0.5, 9e-3)])
+    for repeat, seconds in enumerate((1.0, 5.0, 5.0)):
+        record.rows += [row("p", 0.01, repeat, seconds, 5e-3), row("p", 0.001, repeat, 2.0, 5e-4)]
+    found = tables.standings(record, [worker.Racer("p", "linear", "p")], rules)
+    assert [(standing.seconds, standing.reached) for standing in found] == [(2.0, True), (2.0, True)]
+
+
 @pytest.mark.parametrize("bias", ["none", "augmented", "free"])
 def test_the_reference_is_tight_and_kept(bias, monkeypatch, tmp_path):
     from racing import reference

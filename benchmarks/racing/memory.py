@@ -6,19 +6,23 @@ And memory at hand: a virtual machine may lend what is free to its host, and to 
 from __future__ import annotations
 
 import ctypes
+import os
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-#: What is touched before each fit: the memory that kernel solvers may use.
+#: What is touched before each fit, at most: the memory that kernel solvers may use.
 AT_HAND = 2**31
-PAGE = 4096
 
 
-def get_at_hand(size: int = AT_HAND) -> None:
-    """Touch so much memory and free it, so that no fit pays for the pause before it."""
-    np.empty(size, np.uint8)[::PAGE] = 1
+def get_at_hand() -> None:
+    """Touch that much memory, or half of what is free, and free it: no fit shall pay for the pause before it."""
+    try:
+        page, free = os.sysconf("SC_PAGESIZE"), os.sysconf("SC_AVPHYS_PAGES")
+    except (AttributeError, ValueError):  # a system that does not tell
+        return
+    np.empty(min(AT_HAND, page * free // 2), np.uint8)[::page] = 1
 
 
 def start_peak() -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from racing.schedule import Instance, Record, Rules, counting_row, instance_of, within
+from racing.schedule import Instance, Record, Row, Rules, counting_row, instance_of, within
 from racing.worker import CAP, Racer
 
 GROUPS = {"C ≤ 1": lambda C: C <= 1, "C ≥ 10": lambda C: C >= 10, "all C": lambda C: True}
@@ -31,20 +31,34 @@ def standings(record: Record, racers: Sequence[Racer], rules: Rules) -> list[Sta
     found = []
     for instance in dict.fromkeys(map(instance_of, record.rows)):
         for racer in racers:
-            rows = record.of(instance, racer.name)
+            rows = _medians(record.of(instance, racer.name))
             for gap in rules.gaps:
-                row = counting_row([row for row in rows if row.repeat == 0], gap)
-                if row is None:
-                    continue
-                fits = [other for other in rows if other.setting == row.setting and other.failure == row.failure]
-                seconds = float(np.median([other.seconds for other in fits]))
-                middle = float(np.median([other.relative_gap for other in fits]))
-                found.append(Standing(instance, row.n, racer.name, gap, seconds, middle, within(middle, gap)))
+                row = counting_row(rows, gap)
+                if row is not None:
+                    reached = within(row.relative_gap, gap)
+                    found.append(Standing(instance, row.n, racer.name, gap, row.seconds, row.relative_gap, reached))
         if instance in record.limits:
             n = next(row.n for row in record.rows if instance_of(row) == instance)
             limit = record.limits[instance]
             found += [Standing(instance, n, "limit", gap, limit, 0.0, True) for gap in rules.gaps]
     return found
+
+
+def _medians(rows: Sequence[Row]) -> list[Row]:
+    """One row a setting, with the medians of its fits; not for settings tried once where others were repeated."""
+    settings: dict[tuple[float, str], list[Row]] = {}
+    for row in rows:
+        settings.setdefault((row.setting, row.failure), []).append(row)
+    repeated = any(len(fits) > 1 for fits in settings.values())
+    return [
+        replace(
+            fits[0],
+            seconds=float(np.median([row.seconds for row in fits])),
+            relative_gap=float(np.median([row.relative_gap for row in fits])),
+        )
+        for (_, failure), fits in settings.items()
+        if len(fits) > 1 or failure or not repeated
+    ]
 
 
 def times(found: Sequence[Standing], racers: Sequence[Racer], rules: Rules) -> str:

@@ -188,13 +188,28 @@ def test_wide_problems_with_steps_on_the_free_block(loss, bias, monkeypatch):
     ascend = FreeBlock.ascend
     monkeypatch.setattr(FreeBlock, "ascend", lambda *args: taken.append(ascend(*args)) or taken[-1])
     monkeypatch.setattr(coordinate_newton, "MANY", 0)
+    monkeypatch.setattr(coordinate_newton, "FEW", 0)
     result = solve(wide(loss, bias), "coordinate-newton", tol=1e-9)
     assert result.certificate.holds(1e-9) and max(taken) > 0.0
+
+
+@pytest.mark.parametrize("large, early", [(0.0, True), (np.inf, False)])
+def test_steps_on_the_free_block_begin_early_where_the_gap_is_large(large, early, monkeypatch):
+    passes = []
+    ascend = coordinate_newton._Sweeps._ascend_free_block
+    monkeypatch.setattr(
+        coordinate_newton._Sweeps, "_ascend_free_block", lambda self: passes.append(self.passes) or ascend(self)
+    )
+    monkeypatch.setattr(coordinate_newton, "LARGE", large)
+    solve(wide("hinge", "augmented"), "coordinate-newton", tol=1e-12, max_iter=200)
+    first = coordinate_newton.FEW if early else coordinate_newton.MANY
+    assert passes and first < passes[0] < first + 2 * coordinate_newton.UNCHECKED
 
 
 @pytest.mark.parametrize("make", [lambda: tall(C=1.0), lambda: wide("hinge", "free")])
 def test_the_number_of_threads_does_not_change_the_bits(make, monkeypatch):
     monkeypatch.setattr(coordinate_newton, "MANY", 0)
+    monkeypatch.setattr(coordinate_newton, "FEW", 0)
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("MAXMARGIN_THREADS", threads)

@@ -56,8 +56,8 @@ PATIENCE = 4
 NEWTON, FINAL = 50.0, 1e-5
 #: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
 NEARER, UNCHECKED = 0.3, 4
-#: Steps on the free block begin after so many passes.
-MANY = 20
+#: Steps on the free block begin after so many passes; already after so few where so large a relative gap is left.
+MANY, FEW, LARGE = 20, 5, 0.1
 #: So many conjugate gradients are worth a step on the free block; so many are enough.
 WORTHWHILE, ENOUGH = 20, 400
 #: Their work beside that of the sweeps, at least and at most: it doubles while they do better, else it halves.
@@ -180,7 +180,7 @@ class _Sweeps:
             yield Iterate(self.k, w=w, beta=self.beta, work=self._worked(), estimate=estimate)
             if few_features and self._slow(estimate or 1.0):
                 return self.k, self._lagrangian()
-            if not few_features and self.passes > MANY:
+            if not few_features and self.passes > (MANY if (estimate or 1.0) < LARGE else FEW):
                 self._ascend_free_block()
 
     def _sweep(self) -> float:
