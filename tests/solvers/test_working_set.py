@@ -13,7 +13,7 @@ from maxmargin.kernels import RBF
 from maxmargin.kernels.corner import Corner
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet, _Run
-from maxmargin.solvers.fast.working_set_choice import violation
+from maxmargin.solvers.fast.working_set_choice import middle, violation
 from maxmargin.solvers.fast.working_set_scores import Scores
 from maxmargin.solvers.fast.working_set_steps import corner_of, ranges
 from maxmargin.solvers.textbook.smo import pair_steps
@@ -96,6 +96,26 @@ def test_float32_rows_do_not_limit_the_gap(C):
     assert result.certificate.holds(1e-9)
     theirs = SVC(C=C, gamma="scale", tol=1e-6).fit(X, y)
     np.testing.assert_allclose(result.decision_function(X[:500]), theirs.decision_function(X[:500]), atol=1e-3)
+
+
+def test_of_very_many_violators_the_worst_become_active(monkeypatch):
+    X, y = noisy(300, 4)
+    problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
+    monkeypatch.setattr(sys.modules[_Run.__module__], "CROWD", 40)
+    run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
+    run.beta[:20] = 0.5 * problem.target[:20]
+    run.scores.see(np.arange(300), run.beta)
+    run.corner.extend(np.arange(20))
+    others = np.arange(20, 300)
+    excess = run._excess(others, middle(*run._ranges(np.arange(20))))
+    assert np.count_nonzero(excess > 0.1) > 60
+    run._choose_active(np.arange(300), 0.1)
+    taken = run.corner.index[run.corner.index >= 20]
+    assert run.crowded and taken.size == 60  # 40 and as many as there are support vectors
+    assert excess[taken - 20].min() >= np.delete(excess, taken - 20).max()
+    run._choose_active(np.arange(300), 10.0)
+    assert not run.crowded
+    assert solve(problem, WorkingSet(), tol=1e-8).certificate.holds(1e-8)
 
 
 @pytest.fixture

@@ -5,16 +5,17 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
     1. Take the samples in a random order and see a few of them first, then twice as many, until all are seen:
        each stage begins with the answer of the one before, so that few samples of the next need to move.
     2. Scores of newly seen samples: f_i = Σ_j K_ij β_j over the support vectors.
-    3. Active are the samples that violate optimality by more than ε; those well settled at a bound are let go.
-       Where many samples are support vectors, and K fits, all of them are active and their scores come from the corner.
+    3. Active are the samples that violate optimality by more than ε (where these are very many, the worst of them);
+       those well settled at a bound are let go. Where many samples are support vectors, and K fits, all of them are
+       active and their scores come from the corner.
     4. Maximise over the active samples alone, to the violation ε: pick a small working set W (half of it the worst
        violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
        update the active gradient with |W| rows at once.
     5. Bring the scores of all other seen samples up to date: f_i += Σ_j K_ij Δβ_j over the β_j that changed; those far
        from violating may wait (see `working_set_scores.py`).
-    6. When all samples are seen, divide ε by 4 after each round, or by 16 where the next would need the same rows
-       of K whatever ε is. Where ε nears the rounding that the scores have gathered (seen on a few), they are recomputed
-       in float64, so that float32 rows never limit the gap.
+    6. When all samples are seen, divide ε by 4 after each round that took in all violators, or by 16 where the next
+       would need the same rows of K whatever ε is. Where ε nears the rounding that the scores have gathered (seen on a
+       few), they are recomputed in float64, so that float32 rows never limit the gap.
 
 Cost: about (support vectors × n) kernel values in all; memory: the corner, under the cap in bytes.
 
@@ -55,6 +56,8 @@ SHARPER = 4.0
 SETTLED = 5.0
 #: A working set is solved to this share of the violation: far while its samples run to their bounds, then in turns.
 BULK, FINE = 0.02, 0.2
+#: So many samples may become active at once, and as many as there are support vectors: the worst settle most others.
+CROWD = 1000
 #: Where a larger share of the samples are support vectors, all are active.
 MANY = 1 / 3
 #: Working sets between two pauses.
@@ -104,6 +107,8 @@ class _Run:
         self.light = False
         #: A margin that is always far enough from its corner to let a sample go.
         self.farthest = np.inf
+        #: Whether more samples violated than could become active.
+        self.crowded = False
         #: Whether many samples are support vectors, and the corner has room for all: then all of them are active.
         self.all_active = False
         #: Steps of SMO, each times the size of its working set: all of them, and those that were reported as work.
@@ -134,7 +139,8 @@ class _Run:
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores.values, work=self._work())
             if not self.moved and epsilon < 1e-14 * first:
                 return
-            epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
+            if not self.crowded or not self.moved:
+                epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
 
     def _stages(self) -> list[int]:
         """How many samples each stage sees; a start that is not 0 sees them all at once."""
@@ -186,6 +192,7 @@ class _Run:
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
         """Let the settled go, take the violators in (3.)."""
         corner, active = self.corner, self.corner.index
+        self.crowded = False
         if self.all_active:
             self.scores.catch_all_up(self.beta)
             corner.extend(self._others(seen))
@@ -204,7 +211,9 @@ class _Run:
                 corner.keep(near)
         if entering.size > corner.capacity - corner.size and corner.size > corner.capacity // 2:
             corner.keep(self.rng.random(corner.size) < 0.5)  # more free ones than fit: they take turns
-        room = corner.capacity - corner.size
+        crowd = CROWD + int(np.count_nonzero(self.beta))
+        self.crowded = entering.size > crowd
+        room = min(corner.capacity - corner.size, crowd)
         if entering.size > room:
             entering = entering[np.argsort(-excess[entering], kind="stable")[:room]]
         corner.extend(others[entering])
