@@ -198,7 +198,8 @@ def _begin(solver: Any, task: Task, gaps: tuple[float, ...]) -> tuple[float, ...
 
 
 def _fit(solver: Any, setting: float) -> Fit:
-    memory.get_at_hand()
+    if solver.task.gamma is not None:  # a kernel
+        memory.get_at_hand()
     tick = perf_counter()
     solver.run(setting)
     seconds = perf_counter() - tick

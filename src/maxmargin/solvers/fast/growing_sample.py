@@ -37,7 +37,7 @@ SWEEPS, MORE_SWEEPS = 4.0, 5.0
 #: What a visit to a sample costs besides its row, in multiply-adds.
 VISIT = 25.0
 #: Passes over growing samples to the same gap, and the multiply-adds that the interpreter takes meanwhile.
-GROWN, GROWN_LEAST = 7.5, 1.5e7
+GROWN, GROWN_LEAST = 7.5, 1.2e7
 #: Where no larger share of the samples moves, sweeps suffice, too.
 FEW = 0.05
 #: That is seen on so many rows, or on this part of them all.
