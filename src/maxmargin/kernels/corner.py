@@ -1,7 +1,7 @@
 """Corner: the square of K over the active samples, all of it at hand; and scores from any samples to any others.
 
 The square is symmetric, so half of it is computed and written twice. It is float32 unless the whole K is small:
-what rounding leaves is mended by recomputing the scores in float64 (see `solvers/fast/working_set.py`).
+what rounding leaves is mended by recomputing the scores in float64 (see `solvers/fast/working_set_scores.py`).
 """
 
 from __future__ import annotations
