@@ -1,6 +1,7 @@
 """The best bias for given scores: the exact minimiser of Σ C_i ℓ_i(s_i + b) + total·b, which is convex in b.
 
-For a loss that is piecewise linear, one sort and a running sum of slopes; for a smooth one, the root of the slope.
+For a loss that is piecewise linear, a sort of the kinks near the root and a running sum of slopes; for a smooth one,
+the root of the slope.
 (Averaging target − score over the free support vectors is no definition: it fails when there are none.)
 """
 

@@ -196,7 +196,7 @@ class _Run:
             passes = 1
         else:
             passes = 2
-        each = 60 if self.problem.bias == "free" else 30
+        each = 60 if self.problem.bias == "free" else 30  # the best bias is looked for
         return passes * self.problem.space.work + each * self.problem.n + LOOK_OVERHEAD
 
     def _look(self, iterate: Iterate) -> Reason | None:

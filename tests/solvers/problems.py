@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, make_moons
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_moons
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import Problem, Result, solve
@@ -33,6 +33,12 @@ def clouds(shift: float, n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.nd
     rng = np.random.default_rng(seed)
     y = np.repeat([-1.0, 1.0], n // 2)
     return rng.normal(size=(n, 2)) + shift * y[:, None], y
+
+
+def noisy(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes that overlap: a tenth of the labels is drawn by chance."""
+    X, y = make_classification(n, d, n_informative=min(d, 10), n_redundant=0, flip_y=0.1, random_state=seed)
+    return X, y
 
 
 @cache

@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_classification
 from sklearn.svm import LinearSVC
 from threadpoolctl import ThreadpoolController, threadpool_info
 
@@ -22,13 +21,9 @@ from maxmargin.kernels.panel import Panel
 from maxmargin.parallel import one_blas_thread, over_blocks
 from maxmargin.solvers import choose
 from maxmargin.solvers.fast.sweeps import shuffle
+from tests.solvers.problems import noisy
 
 pytestmark = pytest.mark.compiled
-
-
-def noisy(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    X, y = make_classification(n, d, n_informative=min(d, 10), n_redundant=0, flip_y=0.1, random_state=seed)
-    return X, y
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -172,7 +172,7 @@ class _Run:
         for _ in self._settle(form, beta, g, epsilon):
             self.beta[active] = beta
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
-        changed = np.flatnonzero(beta != old)
+        changed = int(np.count_nonzero(beta != old))
         before = self.beta.copy()
         before[active] = old
         self.beta[active] = beta
@@ -180,13 +180,12 @@ class _Run:
         moved = float(np.abs(now - self.scores.values[active]).max(initial=0.0))
         self.scores.values[active] = now
         others = self._others(seen)
-        if changed.size and others.size:  # 5.
-            bias = middle(*self._ranges(active)) if self.free_bias else 0.0
-            slack = -self._excess(others, bias)
-            self.scores.follow(others, before, self.beta, slack, moved)
-        self.moved = changed.size > 0
-        support, values = int(np.count_nonzero(self.beta)), changed.size * others.size * (0.5 + self.row_work / 80.0)
-        self.light = changed.size > 0.75 * support and self.steps - steps < 0.2 * values
+        if changed and others.size:  # 5.
+            bias = middle(*self._ranges(active), self.free_bias)
+            self.scores.follow(others, before, self.beta, -self._excess(others, bias), moved)
+        self.moved = changed > 0
+        support, values = int(np.count_nonzero(self.beta)), changed * others.size * (0.5 + self.row_work / 80.0)
+        self.light = changed > 0.75 * support and self.steps - steps < 0.2 * values
         self.all_active = support > MANY * seen.size and self.problem.n <= self.corner.capacity
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
@@ -198,7 +197,7 @@ class _Run:
             corner.extend(self._others(seen))
             return
         rise, fall = self._ranges(active if active.size else seen)
-        bias = middle(rise, fall) if self.free_bias else 0.0
+        bias = middle(rise, fall, self.free_bias)
         others = self._others(seen)
         excess = self._excess(others, bias)
         entering = np.flatnonzero(excess > epsilon)

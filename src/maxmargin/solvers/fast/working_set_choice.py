@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 
-def middle(rise: np.ndarray, fall: np.ndarray) -> float:
-    """The bias that the active samples agree on."""
+def middle(rise: np.ndarray, fall: np.ndarray, pairs: bool) -> float:
+    """The bias that the active samples agree on; 0 where it is not free."""
+    if not pairs:
+        return 0.0
     high, low = float(rise.max(initial=-np.inf)), float(fall.min(initial=np.inf))
     if np.isfinite(high) and np.isfinite(low):
         return 0.5 * (high + low)

@@ -36,7 +36,7 @@ class Scores:
         #: Rows that are kept, where they are dear.
         self.panel: Panel | None = None
         #: Samples whose scores still are those of β = `then`, and how far active scores have moved since.
-        self.late, self.then, self.motion = np.zeros(space.n, bool), self.values, 0.0
+        self.late, self.then, self.motion = np.zeros(space.n, bool), np.zeros(space.n), 0.0
 
     def see(self, samples: np.ndarray, beta: np.ndarray) -> None:
         """The scores of samples that have not been seen before."""
