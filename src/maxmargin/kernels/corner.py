@@ -101,10 +101,15 @@ class Corner:
         over_blocks(fill, self.size - top, FEWER)
 
     def keep(self, mask: np.ndarray) -> None:
-        """Let go of the active samples where the mask is False."""
-        places = np.flatnonzero(mask)
-        _compress(self.K, places)
-        self.index = self.index[places]
+        """Let go of the active samples where the mask is False; the last of those that stay move to their places."""
+        staying = np.flatnonzero(mask)
+        gaps = np.flatnonzero(~mask[: staying.size])
+        last = staying[staying.size - gaps.size :]
+        over_blocks(lambda i, j: _move_columns(self.K, staying[i:j], last, gaps), staying.size, FEWER)
+        over_blocks(lambda i, j: _move_rows(self.K, last[i:j], gaps[i:j], staying.size), gaps.size, FEWER)
+        index = self.index[: staying.size].copy()
+        index[gaps] = self.index[last]
+        self.index = index
 
     def between(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Any rows and columns of K + offset."""
@@ -155,22 +160,24 @@ def _spread(K, wider, m):
 
 @compiled
 def _write(block, K, first, start):
-    """A block of rows from `first` and columns from `start`, and its mirror image; in tiles, for the cache's sake."""
+    """A block of rows from `first` and columns from `start`, and its mirror image: each column is a row there."""
     for i in range(block.shape[0]):
         K[first + i, start : start + block.shape[1]] = block[i]
-    for top in range(0, block.shape[0], 16):
-        for left in range(0, block.shape[1], 16):
-            tile = block[top : top + 16, left : left + 16]
-            mirror = K[start + left : start + left + tile.shape[1], first + top : first + top + tile.shape[0]]
-            for j in range(tile.shape[1]):
-                for i in range(tile.shape[0]):
-                    mirror[j, i] = tile[i, j]
+    for j in range(block.shape[1]):
+        image = K[start + j]
+        for i in range(block.shape[0]):
+            image[first + i] = block[i, j]
 
 
 @compiled
-def _compress(K, places):
-    """Move the rows and columns `places` (ascending) to the front."""
-    for i in range(len(places)):
-        source, row = K[places[i]], K[i]
-        for j in range(len(places)):
-            row[j] = source[places[j]]
+def _move_columns(K, rows, sources, targets):
+    for i in rows:
+        row = K[i]
+        for a in range(len(sources)):
+            row[targets[a]] = row[sources[a]]
+
+
+@compiled
+def _move_rows(K, sources, targets, length):
+    for a in range(len(sources)):
+        K[targets[a], :length] = K[sources[a], :length]

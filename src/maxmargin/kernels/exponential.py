@@ -9,7 +9,7 @@ Below 2^−126 (float32) or 2^−1022 (float64) the result stops falling: there 
 
 from __future__ import annotations
 
-from math import factorial, floor, log
+from math import factorial, log
 
 import numpy as np
 
@@ -36,8 +36,8 @@ def _exponential_single(K, a2, b2, gamma):
         row, norm = K[i], a2[i]
         for j in range(len(row)):
             t = max(min((row[j] + row[j] - norm - b2[j]) * rate, zero), least)  # 1.
-            k = floor(t + half)  # 2.
-            f = t - np.float32(k)
+            k = np.floor(t + half)  # 2.
+            f = t - k
             row[j] = c0 + f * (c1 + f * (c2 + f * (c3 + f * (c4 + f * (c5 + f * c6)))))  # 3.
             bits[j] = (np.int32(k) + np.int32(127)) << np.int32(23)
         power = bits.view(np.float32)
