@@ -164,8 +164,16 @@ def test_benchopt_finds_the_parts_of_each_benchmark(problems):
     assert objective.evaluate_result(**objective.get_one_result())["value"] > 0
 
 
-def test_the_limit_is_a_time():
-    assert 0 < limit.limit_seconds(small_task("free", 0.3), 20) < 10
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_limits_are_times_of_the_kernel_rows(sparse):
+    task, chosen = small_task("free", 0.3, sparse), np.array([5, 2, 7])
+    times = limit.limit_seconds(task, 20)
+    assert tuple(times) == limit.LIMITS and all(0 < seconds < 10 for seconds in times.values())
+    exact = kernel_matrix(task)[chosen]
+    np.testing.assert_allclose(limit._plain_rows(task.X, task.gamma, chosen)(), exact, rtol=1e-5)
+    np.testing.assert_allclose(limit._our_rows(task.X, task.gamma, chosen)(chosen), exact, rtol=1e-5)
+    if not sparse:
+        np.testing.assert_allclose(limit._tiles(task.X, task.gamma)(chosen), exact, rtol=1e-5)
 
 
 def row(solver, setting, repeat, seconds, gap, C=1.0, n=10, failure=""):

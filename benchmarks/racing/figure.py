@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from racing.limit import LIMITS
 from racing.schedule import Instance, Rules
 from racing.tables import Standing
 from racing.worker import Racer
@@ -18,7 +19,9 @@ from racing.worker import Racer
 OURS = ("#D55E00", "#E69F00", "#CC79A7")
 PEERS = ("#0072B2", "#009E73", "#56B4E9", "#6A3D9A", "#8C6D31", "#888888", "#000000", "#7FBF3F")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "<", ">")
-LIMIT = {"color": "black", "marker": "|", "markersize": 10, "markeredgewidth": 1.6, "linestyle": "none"}
+TICK = {"marker": "|", "markersize": 10, "markeredgewidth": 1.6, "linestyle": "none"}
+#: The support vectors' kernel rows once, as one would write it and as well as we can: see `limit.py`.
+SHADES = dict(zip(LIMITS, ("0.65", "black"), strict=True))
 #: In inches: a row, what stands above the rows (legend, titles) and below them (ticks, label, where and when).
 ROW, ABOVE, BELOW = 0.21, 0.75, 0.95
 
@@ -42,8 +45,8 @@ def draw(found: Sequence[Standing], racers: Sequence[Racer], rules: Rules, machi
         Line2D([], [], color=colour, marker=marker, linestyle="none", label=name)
         for name, (colour, marker) in styles.items()
     ]
-    if any(one.solver == "limit" for one in found):
-        handles.append(Line2D([], [], **LIMIT, label="limit: the support vectors' kernel rows, once"))
+    ticks = [name for name in LIMITS if any(one.solver == name for one in found)]
+    handles += [Line2D([], [], color=SHADES[name], **TICK, label=name) for name in ticks]
     figure.legend(handles=handles, loc="upper center", ncols=len(handles), frameon=False, fontsize=9, handletextpad=0.1)
     middle = (left + 0.985) / 2
     label = "seconds to the relative gap; hollow: not reached, the fit that came nearest"
@@ -57,8 +60,8 @@ def _panel(
 ) -> None:
     for one in found:
         place = rows[one.instance]
-        if one.solver == "limit":
-            panel.plot(one.seconds, place, **LIMIT)
+        if one.solver in LIMITS:
+            panel.plot(one.seconds, place, color=SHADES[one.solver], **TICK)
             continue
         colour, marker = styles[one.solver]
         face = colour if one.reached else "white"

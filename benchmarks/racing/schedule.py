@@ -65,10 +65,10 @@ class Row:
 
 @dataclass
 class Record:
-    """All fits, and what was measured beside them: the limit of a kernel problem, the gap of a reference."""
+    """All fits, and what was measured beside them: the limits of a kernel problem, the gap of a reference."""
 
     rows: list[Row] = field(default_factory=list)
-    limits: dict[Instance, float] = field(default_factory=dict)
+    limits: dict[Instance, dict[str, float]] = field(default_factory=dict)
     reference_gaps: dict[Instance, float] = field(default_factory=dict)
     refusals: dict[tuple[Instance, str], str] = field(default_factory=dict)
     #: The peak of memory above the data, in megabytes.
@@ -137,7 +137,7 @@ class _Heat:
             for racer in started:
                 for setting in self._counting(racer):
                     self._fit(racer, setting, repeat)
-        self._measure_limit()
+        self._measure_limits()
         if self.rules.memory:
             for racer in started:
                 self._measure_memory(racer)
@@ -203,10 +203,10 @@ class _Heat:
                 self.final = min(self.final, (values.relative_gap(), np.count_nonzero(fit.solution["beta"])))
         return self.seen[key]
 
-    def _measure_limit(self) -> None:
+    def _measure_limits(self) -> None:
         support = self.final[1]
         if self.task.gamma is not None and support:
-            self.record.limits[self.instance] = limit_seconds(self.task, support, self.rules.repeats)
+            self.record.limits[self.instance] = limit_seconds(self.task, support)
 
     def _measure_memory(self, racer: Racer) -> None:
         settings = self._counting(racer)

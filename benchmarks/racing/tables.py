@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from racing.limit import LIMITS
 from racing.schedule import Instance, Record, Row, Rules, counting_row, instance_of, within
 from racing.worker import CAP, Racer
 
@@ -27,7 +28,7 @@ class Standing:
 
 
 def standings(record: Record, racers: Sequence[Racer], rules: Rules) -> list[Standing]:
-    """Every solver's time to every gap on every problem; the limit of a kernel problem stands as a solver."""
+    """Every solver's time to every gap on every problem; the limits of a kernel problem stand as solvers."""
     found = []
     for instance in dict.fromkeys(map(instance_of, record.rows)):
         for racer in racers:
@@ -39,8 +40,8 @@ def standings(record: Record, racers: Sequence[Racer], rules: Rules) -> list[Sta
                     found.append(Standing(instance, row.n, racer.name, gap, row.seconds, row.relative_gap, reached))
         if instance in record.limits:
             n = next(row.n for row in record.rows if instance_of(row) == instance)
-            limit = record.limits[instance]
-            found += [Standing(instance, n, "limit", gap, limit, 0.0, True) for gap in rules.gaps]
+            for name, seconds in record.limits[instance].items():
+                found += [Standing(instance, n, name, gap, seconds, 0.0, True) for gap in rules.gaps]
     return found
 
 
@@ -155,8 +156,8 @@ def remarks(record: Record, rules: Rules) -> str:
 
 
 def _names(found: Sequence[Standing], racers: Sequence[Racer]) -> list[str]:
-    limit = ["limit"] if any(standing.solver == "limit" for standing in found) else []
-    return [racer.name for racer in racers] + limit
+    present = {standing.solver for standing in found}
+    return [racer.name for racer in racers] + [name for name in LIMITS if name in present]
 
 
 def _cell(standing: Standing | None) -> str:
