@@ -50,6 +50,7 @@ def draw(found: Sequence[Standing], racers: Sequence[Racer], rules: Rules, machi
     figure.legend(handles=handles, loc="upper center", ncols=len(handles), frameon=False, fontsize=9, handletextpad=0.1)
     middle = (left + 0.985) / 2
     label = "seconds to the relative gap; hollow: not reached, the fit that came nearest"
+    label += "; limits: the support vectors' kernel rows, once" if ticks else ""
     figure.text(middle, 0.48 / height, label, ha="center", va="center", fontsize=9)
     figure.text(0.01, 0.04 / height, textwrap.fill(machine, 190), fontsize=6.5, color="0.4", va="bottom")
     figure.savefig(path, dpi=130)
