@@ -10,7 +10,7 @@ No solver that evaluates the kernel exactly can be faster, unless it never looks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -21,18 +21,21 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from maxmargin.kernels import RBF
+from maxmargin.parallel import threads
 from racing.judge import Task, dense_if_cheaper, square_norms
 
 #: Rows and columns of a tile of kernel values: it stays in the processor's cache between product and exponential.
 TILE = (256, 1000)
 #: Kernel values that the plain way computes at once.
 BLOCK = 2**24
-#: Their names, in the tables' order.
+#: Each way is timed so often.
+REPEATS = 3
+#: The limits' names, in the tables' order.
 LIMITS = ("plain limit", "limit")
 
 
-def limit_seconds(task: Task, support: int, repeats: int = 3, threads: int = 2) -> dict[str, float]:
-    """The median seconds of computing `support` rows of the kernel matrix, each way; any rows cost about the same."""
+def limit_seconds(task: Task, support: int) -> dict[str, float]:
+    """The seconds of computing `support` rows of the kernel matrix, each way; any rows cost about the same."""
     assert task.gamma is not None
     chosen = np.random.default_rng(0).permutation(len(task.y))[:support]
     X = dense_if_cheaper(task.X)
@@ -40,21 +43,22 @@ def limit_seconds(task: Task, support: int, repeats: int = 3, threads: int = 2) 
     ours = [_our_rows(rows, task.gamma, chosen) for rows in ([X] if X is task.X else [X, task.X])]
     ways = ours if sp.issparse(X) else [*ours, _tiles(X, task.gamma)]
     rows = [chosen[start : start + TILE[0]] for start in range(0, support, TILE[0])]
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-        best = min(_median(partial(_all, pool.map, way, rows), repeats) for way in ways)
-    with threadpool_limits(threads, user_api="blas"):
-        plain = _median(_plain_rows(X, task.gamma, chosen), repeats)
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads()) as pool:
+        best = min(_median(partial(_side_by_side, pool, way, rows)) for way in ways)
+    with threadpool_limits(threads(), user_api="blas"):
+        plain = _median(_plain_rows(X, task.gamma, chosen))
     return dict(zip(LIMITS, (plain, best), strict=True))
 
 
-def _all(side_by_side: Callable[..., Iterable], work: Callable[[np.ndarray], object], parts: list[np.ndarray]) -> None:
-    for _ in side_by_side(work, parts):
+def _side_by_side(pool: ThreadPoolExecutor, way: Callable[[np.ndarray], object], parts: list[np.ndarray]) -> None:
+    for _ in pool.map(way, parts):
         pass
 
 
-def _median(work: Callable[[], object], repeats: int) -> float:
+def _median(work: Callable[[], object]) -> float:
+    """Seconds, the median of REPEATS."""
     seconds = []
-    for _ in range(repeats):
+    for _ in range(REPEATS):
         tick = perf_counter()
         work()
         seconds.append(perf_counter() - tick)

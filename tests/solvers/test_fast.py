@@ -53,6 +53,7 @@ def test_corner_is_the_corner_of_the_kernel_matrix(storage, kernel):
     corner.extend(order[700:1300])
     corner.keep(np.arange(1300) % 3 > 0)
     index = corner.index
+    assert set(index) == set(order[:1300][np.arange(1300) % 3 > 0]) and len(set(index)) == corner.size
     expected = kernel.block(X[index], X[index]) + 0.5
     np.testing.assert_allclose(corner.K[: corner.size, : corner.size], expected, rtol=1e-12)
     weights = np.random.default_rng(2).normal(size=index.size)

@@ -21,7 +21,7 @@ from maxmargin.parallel import over_blocks
 #: A block of K that is computed at once: it stays in the processor's cache while exp runs over it. Its width is no
 #: power of two: the numbers of a column would all fall into the same few places of the cache.
 ROWS, COLUMNS = 512, 2032
-#: Rows of a block on the diagonal: half of it is computed in vain.
+#: Rows of a block on the diagonal, half of which is computed in vain; and of those that are moved at once.
 FEWER = 256
 #: A whole matrix up to this size is kept in float64.
 SMALL = 2.0**27
@@ -171,6 +171,7 @@ def _write(block, K, first, start):
 
 @compiled
 def _move_columns(K, rows, sources, targets):
+    """In these rows of K: what is in the columns `sources` goes to the columns `targets`."""
     for i in rows:
         row = K[i]
         for a in range(len(sources)):
@@ -179,5 +180,6 @@ def _move_columns(K, rows, sources, targets):
 
 @compiled
 def _move_rows(K, sources, targets, length):
+    """The first `length` numbers of the rows `sources` go to the rows `targets`."""
     for a in range(len(sources)):
         K[targets[a], :length] = K[sources[a], :length]
