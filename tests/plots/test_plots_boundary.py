@@ -110,7 +110,7 @@ def test_the_principal_plane(clouds, drawn_lines, storage):
             rows = display.plane.points(np.vstack(pieces))
             np.testing.assert_allclose(rows @ result.w + result.b, level, atol=1e-8)
     assert "principal plane of 6 features" in title_of(display)
-    assert f"for {display.agreement:.0%} of them" in title_of(display)
+    assert f"at {display.agreement:.0%} of the points" in title_of(display)
 
 
 def test_a_pair_of_features_cuts_at_the_mean_of_the_others(clouds, drawn_lines):

@@ -63,7 +63,7 @@ def test_a_hard_margin(separable, inseparable, fits):
     infinite, _ = sample_gaps(inseparable)
     assert np.isinf(infinite).any() and np.isinf(inseparable.certificate.gap)
     display = plots.support(inseparable)
-    assert "inside the margin: infinite" in display.axes[2].get_title(loc="left").replace("\n", " ")
+    assert "samples inside the margin" in display.axes[2].get_title(loc="left").replace("\n", " ")
     fits(display)
     fits(plots.support(separable))
 

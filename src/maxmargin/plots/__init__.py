@@ -19,10 +19,17 @@ except ImportError:
     raise missing_extra("matplotlib", "plot") from None
 
 from maxmargin.plots.animation import AnimationDisplay, animate
+from maxmargin.plots.conditions import KKTDisplay, kkt
+from maxmargin.plots.contours import DescentDisplay, descent
+from maxmargin.plots.convex_hulls import HullsDisplay, hulls
 from maxmargin.plots.curves import ConvergenceDisplay, convergence
 from maxmargin.plots.decision import boundary
 from maxmargin.plots.display import BoundaryDisplay, Display
+from maxmargin.plots.gallery import GalleryDisplay, grid_of
+from maxmargin.plots.penalties import PenaltyDisplay, penalty
+from maxmargin.plots.proof import ProofDisplay
 from maxmargin.plots.racing import RaceDisplay, race
+from maxmargin.plots.saddle_point import SaddleDisplay, saddle
 from maxmargin.plots.selection import GridDisplay, PathDisplay, grid, path
 from maxmargin.plots.theory import (
     ConjugateDisplay,
@@ -39,21 +46,34 @@ __all__ = [
     "BoundaryDisplay",
     "ConjugateDisplay",
     "ConvergenceDisplay",
+    "DescentDisplay",
     "Display",
+    "GalleryDisplay",
     "GridDisplay",
+    "HullsDisplay",
+    "KKTDisplay",
     "LagrangianDisplay",
     "LossesDisplay",
     "PathDisplay",
+    "PenaltyDisplay",
+    "ProofDisplay",
     "RaceDisplay",
+    "SaddleDisplay",
     "SupportDisplay",
     "animate",
     "boundary",
     "conjugate",
     "convergence",
+    "descent",
     "grid",
+    "grid_of",
+    "hulls",
+    "kkt",
     "lagrangian",
     "losses",
     "path",
+    "penalty",
     "race",
+    "saddle",
     "support",
 ]

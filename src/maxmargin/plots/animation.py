@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,14 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from maxmargin.errors import InvalidInput
-from maxmargin.plots.display import Display
+from maxmargin.plots.display import NARROW, Display
 from maxmargin.plots.levels import draw_levels, draw_shading, level_handles, update_shading
-from maxmargin.plots.moments import Scene, moments_of, scene_of
+from maxmargin.plots.moments import Moment, Scene, moments_of, scene_of
 from maxmargin.plots.plane import Plane, box_around, choose_plane
-from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles
-from maxmargin.plots.runs import above_zero
+from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles, weight_handles
+from maxmargin.plots.runs import NOISE, above_floor
 from maxmargin.plots.style import BLACK, BLUE, legend, message, shape_of, styled, title, whole_numbers
-from maxmargin.plots.subject import Subject, describe, proved, subject_of
+from maxmargin.plots.subject import Subject, by_kind, describe, proved, subject_of
 from maxmargin.plots.vectors import LINES
 from maxmargin.result import Result
 
@@ -40,7 +40,7 @@ RESOLUTION = 100
 HELD, LONGEST = 0.2, 1.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnimationDisplay(Display):
     """An animation: its scenes in order, how long each is shown, and the figure, which stands at the last one."""
 
@@ -122,6 +122,7 @@ def animate(
     seconds: float = 10.0,
     fps: int = 10,
     dpi: float = 100.0,
+    columns: int | None = None,
 ) -> AnimationDisplay:
     """Animate a run: hyperplane, margins and support vectors over the iterations, beside the gap as it closes.
 
@@ -138,7 +139,9 @@ def animate(
     fps : int
         Pictures a second.
     dpi : float
-        Pixels an inch; the figure is 9.6 × 5.4 inches.
+        Pixels per inch; the figure is 9.6 × 5.4 inches.
+    columns : int
+        1 puts the panels below each other, 4.2 inches wide, for a narrow screen.
 
     Returns
     -------
@@ -147,6 +150,8 @@ def animate(
     """
     if not (0 < seconds < np.inf and 0 < fps < np.inf):
         raise InvalidInput(f"seconds is {seconds} and fps is {fps}; both must be finite numbers > 0")
+    if columns not in (None, 1, 2):
+        raise InvalidInput(f"columns is {columns!r}; it must be 1 or 2, or None for 2")
     if path is not None:
         _check_ending(Path(path))
     subject = subject_of(result, X, None)
@@ -154,7 +159,9 @@ def animate(
         raise InvalidInput("animate shows a hyperplane in a plane: a regression or a single feature has none")
     moments = moments_of(result, max(1, round(fps * seconds * (1.0 - HELD)) - 1))
     view = choose_plane(subject, features, plane)
-    stage = Stage(result, subject, view)
+    stage = Stage(result, subject, view, columns)
+    if result.point.answer:  # the margin of its result means nothing on the way to it
+        subject = replace(subject, margin=0.0)
     x, y = stage.x, stage.y
     scenes = tuple(scene_of(result.problem, subject, view, stage.box, x, y, moment) for moment in moments)
     each = min(LONGEST, seconds * (1.0 - HELD) / max(1, len(scenes) - 1))
@@ -171,15 +178,18 @@ def animate(
 class Stage:
     """The figure of an animation: what stays, and what changes from scene to scene."""
 
-    def __init__(self, result: Result, subject: Subject, plane: Plane) -> None:
+    def __init__(self, result: Result, subject: Subject, plane: Plane, columns: int | None = None) -> None:
         self.result, self.subject = result, subject
-        self.figure = Figure(figsize=(9.6, 5.4), layout="constrained")
-        cells = self.figure.add_gridspec(2, 2, width_ratios=(1.45, 1.0))
-        self.axes: tuple[Axes, ...] = (
-            self.figure.add_subplot(cells[:, 0]),
-            self.figure.add_subplot(cells[0, 1]),
-            self.figure.add_subplot(cells[1, 1]),
-        )
+        if columns == 1:
+            self.figure = Figure(figsize=(NARROW, 8.8), layout="constrained")
+            cells = self.figure.add_gridspec(3, 1, height_ratios=(2.0, 1.0, 1.0))
+            places = [cells[0], cells[1], cells[2]]
+        else:
+            self.figure = Figure(figsize=(9.6, 5.4), layout="constrained")
+            cells = self.figure.add_gridspec(2, 2, width_ratios=(1.45, 1.0))
+            places = [cells[:, 0], cells[0, 1], cells[1, 1]]
+        self.axes: tuple[Axes, ...] = tuple(self.figure.add_subplot(place) for place in places)
+        self.gap_name, self.gap, self.counts = _courses(result)
         # Words and legend first, without any number that changes: the room they leave is the same for all scenes.
         ax = self.axes[0]
         # Only at the end is w the one that the plane of w was made for.
@@ -188,9 +198,18 @@ class Stage:
         self.heading = [describe(result), note, some]
         title(ax, "iteration 0", self.heading)
         ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
-        levels = level_handles({level: [np.zeros((2, 2))] for level in subject.levels}, subject.margins)
-        counts = [Line2D([], [], label=f"count: {name}", **look) for name, _, look in LINES]
-        kinds = kind_handles(subject.kinds, counted=False)
+        shown = (0.0,) if result.point.answer else subject.levels
+        levels = level_handles({level: [np.zeros((2, 2))] for level in shown}, subject.margins)
+        counts = [Line2D([], [], label=f"count: {name}", **look) for name, look, _ in self.counts]
+        # A run that ends in a proof of non-separability has support vectors on its way there.
+        on_the_way: dict[str, np.ndarray] = {}
+        if result.certificate.inseparable is not None:
+            ends = {"uncorrected": np.zeros(0, int), "corrected": np.zeros(0, int)}
+            on_the_way = ends if result.point.answer else by_kind(result.certificate.kinds)
+        kinds = [
+            *kind_handles({**on_the_way, **subject.kinds}, counted=False),
+            *weight_handles(subject.weight, subject.weight_name, counted=False),
+        ]
         legend(self.axes, [class_handles(subject.classes, subject.codes), levels, kinds, counts], own=True)
         self._prepare_curves()
         self.positions = plane.coordinates(subject.X)
@@ -199,7 +218,7 @@ class Stage:
         self.box = box_around(self.positions, shape_of(ax))
         self.figure.set_layout_engine("none")  # from here on nothing may move but the scene
         self.x, self.y = np.linspace(*self.box[:2], RESOLUTION), np.linspace(*self.box[2:], RESOLUTION)
-        self.image = draw_shading(ax)
+        self.image = draw_shading(ax, unit=subject.unit)
         ax.set(xlim=self.box[:2], ylim=self.box[2:])
         self.changing: list[Artist] = []
         self.words = title(ax, "", self.heading)
@@ -208,15 +227,20 @@ class Stage:
         """The axes of gap and counts, at their final limits from the start."""
         trace = self.result.trace
         _, above, below = self.axes
-        gap = trace["relative_gap"]
-        (self.gap,), floor = above_zero([np.where(np.isfinite(gap), gap, np.nan)])
+        accuracy = self.gap_name == "training accuracy"
+        self.gap, floor = (self.gap, "") if accuracy else _on_a_log_axis(self.gap)
         self.iterations = trace["iteration"]
         first, last = float(self.iterations[0]), float(max(self.iterations[-1], self.iterations[0] + 1))
-        above.set(yscale="log", ylabel="relative gap")
         finite = self.gap[np.isfinite(self.gap)]
-        if finite.size:
-            above.set_ylim(finite.min() / 2.0, finite.max() * 2.0)
-        below.set(ylabel="support vectors", ylim=(0.0, 1.08 * max(1.0, trace["support"].max())), xlabel="iterations")
+        if accuracy:
+            above.set(ylabel="accuracy", ylim=(min(0.5, float(finite.min(initial=1.0))), 1.03))
+        else:
+            above.set(yscale="log", ylabel="relative gap")
+            if finite.size:
+                above.set_ylim(finite.min() / 2.0, finite.max() * 2.0)
+        most = max(float(values.max(initial=1.0)) for _, _, values in self.counts)
+        unit = "corrections" if accuracy else "support vectors"
+        below.set(ylabel=unit, ylim=(0.0, 1.08 * max(1.0, most)), xlabel="iterations")
         whole_numbers(below.yaxis)
         # The frames are chosen so that the curves grow evenly on a logarithmic axis; the last dot needs some room.
         wide = first > 0 and last / first > 20.0
@@ -226,14 +250,15 @@ class Stage:
             else:
                 whole_numbers(ax.xaxis)
             ax.set_xlim(first, last * (last / first) ** 0.03 if wide else last + 0.03 * (last - first))
-        title(above, "the gap", [floor])
-        title(below, "the support vectors")
+        title(above, self.gap_name, [floor])
+        title(below, "corrections so far" if accuracy else "number of support vectors")
         if not finite.size:
             message(above, "the gap is infinite throughout")
         (self.gap_line,) = above.plot([], [], color=BLUE)
         (self.gap_dot,) = above.plot([], [], "o", color=BLACK, markersize=6, clip_on=False)
-        self.count_lines = [below.plot([], [], **{**look, "marker": None})[0] for _, _, look in LINES]
-        self.count_dots = [below.plot([], [], **{**look, "linestyle": "none"}, clip_on=False)[0] for *_, look in LINES]
+        looks = [look for _, look, _ in self.counts]
+        self.count_lines = [below.plot([], [], **{**look, "marker": None})[0] for look in looks]
+        self.count_dots = [below.plot([], [], **{**look, "linestyle": "none"}, clip_on=False)[0] for look in looks]
         for dot in (self.gap_dot, *self.count_dots):
             dot.set_in_layout(False)  # a line without points, and not clipped, has no size that a layout could use
 
@@ -247,21 +272,28 @@ class Stage:
         update_shading(self.image, self.x, self.y, scene.values)
         self.changing = [
             *draw_levels(ax, scene.lines).values(),
-            *draw_points(ax, self.positions, subject.codes, moment.kinds, self.drawn),
+            *draw_points(ax, self.positions, subject.codes, moment.kinds, self.drawn, moment.weight),
         ]
         when = f"iteration {moment.iteration:,}"
         when = when if moment.snapshot is not None else f"result ({when})"
-        title(ax, f"{when}: {proved(moment.relative_gap)}", self.heading)
-        trace, seen = self.result.trace, slice(0, moment.looks)
+        title(ax, f"{when}: {self._said(moment)}", self.heading)
+        seen = slice(0, moment.looks)
         self.gap_line.set_data(self.iterations[seen], self.gap[seen])
         self.gap_dot.set_data(self.iterations[seen][-1:], self.gap[seen][-1:])
-        for line, dot, (_, column, _) in zip(self.count_lines, self.count_dots, LINES, strict=True):
-            values = trace[column][seen]
-            line.set_data(self.iterations[seen], values)
-            dot.set_data(self.iterations[seen][-1:], values[-1:])
+        for line, dot, (_, _, values) in zip(self.count_lines, self.count_dots, self.counts, strict=True):
+            line.set_data(self.iterations[seen], values[seen])
+            dot.set_data(self.iterations[seen][-1:], values[seen][-1:])
         # A drawing of the canvas leaves out what moves; a saved figure has everything.
         for artist in self.moving():
             artist.set_animated(True)
+
+    def _said(self, moment: Moment) -> str:
+        """What the title says of a moment."""
+        if moment.snapshot is None and self.result.certificate.inseparable is not None:
+            return "no hyperplane separates"
+        if self.result.point.answer:
+            return f"{int(moment.weight.sum()):,} corrections"
+        return proved(moment.relative_gap)
 
     def moving(self) -> list[Artist]:
         """What differs from scene to scene, in the order of drawing, with the axes' lines that it may have covered."""
@@ -269,6 +301,20 @@ class Stage:
         curves = [self.gap_line, *self.count_lines, self.gap_dot, *self.count_dots]
         spines = [ax.spines[side] for ax in self.axes for side in ("left", "bottom")]
         return [*scene, *spines, *curves, self.words]
+
+
+def _courses(result: Result) -> tuple[str, np.ndarray, list[tuple[str, dict[str, Any], np.ndarray]]]:
+    """The curve of the upper panel with its name, and those of the lower one: name, look and values."""
+    trace = result.trace
+    if result.point.answer:  # a perceptron minimises no gap and has no support vectors: it counts corrections
+        counts = np.array([np.abs(snapshot.raw_beta).sum() for snapshot in trace.snapshots])
+        return "training accuracy", trace["accuracy"], [("corrections", LINES[0][2], counts)]
+    return "relative gap", trace["relative_gap"], [(name, look, trace[column]) for name, column, look in LINES]
+
+
+def _on_a_log_axis(gap: np.ndarray) -> tuple[np.ndarray, str]:
+    (lifted,), floor = above_floor([np.where(np.isfinite(gap), gap, np.nan)], NOISE)
+    return lifted, floor
 
 
 def _in_palette(picture: Image.Image, palette: Image.Image) -> Image.Image:

@@ -35,15 +35,18 @@ def level_lines(
     return {level: straight_line(normal, offset - level, box) for level in levels}
 
 
-def draw_shading(ax: Axes, bar: bool = False) -> AxesImage:
-    """The decision function as an image of pale bands, yet to be filled; the same shade is the same value always."""
+def draw_shading(ax: Axes, bar: bool = False, unit: float = 1.0) -> AxesImage:
+    """The decision function as an image of pale bands, yet to be filled; the same shade is the same value always.
+
+    The unit is the level of the margins: 1, unless w is not scaled.
+    """
     image = ax.imshow(
         np.zeros((2, 2)),
         origin="lower",
         aspect="auto",
         cmap=shading(),
-        vmin=-DEEPEST,
-        vmax=DEEPEST,
+        vmin=-DEEPEST * unit,
+        vmax=DEEPEST * unit,
         # Values are interpolated before they become bands, so that the bands have smooth edges.
         interpolation="bilinear",
         interpolation_stage="data",
@@ -84,11 +87,14 @@ def draw_levels(ax: Axes, lines: Lines) -> dict[float, LineCollection]:
     return collections
 
 
-def level_handles(lines: Lines, margins: bool = True) -> list[Line2D]:
-    """Legend entries of the levels; one that is not in the picture says so."""
+def level_handles(lines: Lines, margins: bool = True, number: str | None = None) -> list[Line2D]:
+    """Legend entries of the levels; one that is not in the picture says so. A number stands for all margins' levels."""
     side = "margin z" if margins else "level z"
-    names = {-1.0: f"{side} = −1", 0.0: "hyperplane z = 0", 1.0: f"{side} = +1"}
-    return [level_handle(level, names[level] + ("" if pieces else " (not in view)")) for level, pieces in lines.items()]
+
+    def name(level: float) -> str:
+        return f"{side} = {'+' if level > 0 else '−'}{number or f'{abs(level):.3g}'}" if level else "hyperplane z = 0"
+
+    return [level_handle(level, name(level) + ("" if pieces else " (not in view)")) for level, pieces in lines.items()]
 
 
 def level_handle(level: float, label: str) -> Line2D:

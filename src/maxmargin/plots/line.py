@@ -24,14 +24,16 @@ from maxmargin.plots.style import GREEN, legend, title
 from maxmargin.plots.subject import Subject, in_blocks
 
 
-def draw_on_a_line(subject: Subject, given: Axes | None, resolution: int, heading: str) -> BoundaryDisplay:
+def draw_on_a_line(
+    subject: Subject, given: Axes | None, resolution: int, heading: str, size: tuple[float, float] | None = None
+) -> BoundaryDisplay:
     """One feature against the decision value, the class or the fit; more features of a regression as true values."""
     if subject.task != "regression":
         view = _decision_view if subject.decision is not None else _class_view
     else:
         view = _fit_view if subject.X.shape[1] == 1 else _prediction_view
     drawn, note = choose_points(subject.codes, subject.kinds)
-    figure, (ax,), own = axes_for(given, 1, (6.4, 5.2))
+    figure, (ax,), own = axes_for(given, 1, (6.4, 5.2), size=size)
     positions, lines, x, y, values, handles, notes = view(subject, ax, resolution)
     draw_points(ax, positions, subject.codes, subject.kinds, drawn)
     title(ax, heading, [*notes, note], own)
@@ -53,7 +55,7 @@ def _decision_view(subject: Subject, ax: Axes, resolution: int) -> View:
     x, y = np.linspace(left, right, resolution), np.array([bottom, top])
     values = in_blocks(subject.decision, x[:, None])
     lines = {level: [np.array([[left, level], [right, level]])] for level in subject.levels}
-    update_shading(draw_shading(ax), x[[0, -1]], y, np.repeat(y[:, None], 2, axis=1))
+    update_shading(draw_shading(ax, unit=subject.unit), x[[0, -1]], y, np.repeat(y[:, None], 2, axis=1))
     draw_levels(ax, lines)
     ax.plot(x, values, color=GREEN, linewidth=2.0, zorder=2.5)
     ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=subject.features[0], ylabel="decision value z")

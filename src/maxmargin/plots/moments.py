@@ -14,7 +14,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.plots.decision import values_on_grid
 from maxmargin.plots.levels import Lines, level_lines
 from maxmargin.plots.plane import Box, Plane
-from maxmargin.plots.subject import Subject, by_kind
+from maxmargin.plots.subject import Subject, by_kind, roles, with_weight
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Result
 
@@ -30,6 +30,8 @@ class Moment:
     w: np.ndarray
     b: float
     kinds: dict[str, np.ndarray]
+    #: The weight of each sample in w, in absolute value.
+    weight: np.ndarray
     relative_gap: float
     #: How many rows of the trace there were by then.
     looks: int
@@ -54,12 +56,16 @@ def moments_of(result: Result, most: int) -> list[Moment]:
     moments = []
     for k in chosen:
         snapshot = snapshots[k]
-        kinds = by_kind(certify(problem, Iterate(beta=snapshot.beta)).kinds)
-        moments.append(Moment(snapshot.iteration, k, snapshot.w, snapshot.b, kinds, float(gaps[k]), k + 1))
+        if result.point.answer:  # the perceptron: what it has counted so far
+            kinds, weight, _ = with_weight("uncorrected", "corrected", np.abs(snapshot.raw_beta))
+        else:
+            kinds = by_kind(certify(problem, Iterate(beta=snapshot.beta)).kinds)
+            weight = np.abs(snapshot.beta)
+        moments.append(Moment(snapshot.iteration, k, snapshot.w, snapshot.b, kinds, weight, float(gaps[k]), k + 1))
     assert result.point.w is not None
     w = result.point.w if result.w is None else result.w
-    kinds = by_kind(result.certificate.kinds)
-    end = Moment(result.iterations, None, w, result.b, kinds, result.certificate.relative_gap, len(gaps))
+    kinds, weight, _ = roles(result)
+    end = Moment(result.iterations, None, w, result.b, kinds, weight, result.certificate.relative_gap, len(gaps))
     return [*moments, end]
 
 
@@ -87,5 +93,7 @@ def scene_of(
     weights = np.append(moment.w, 0.0) if problem.linear else moment.w
     exact = (moment.w, moment.b) if subject.weights is not None else None
     then = replace(subject, weights=exact, decision=decision)
+    if moment.snapshot is None and "witness" in moment.kinds:  # the proof is there: no hyperplane separates
+        return Scene(moment, {level: [] for level in subject.levels}, np.zeros((len(y), len(x))))
     values = values_on_grid(then, plane, x, y)
     return Scene(moment, level_lines(exact, plane, box, x, y, values, subject.levels), values)

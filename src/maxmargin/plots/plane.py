@@ -112,7 +112,7 @@ def _normal(subject: Subject) -> Plane:
     origin = mean - across * ((float(mean @ w) + b) / norm)
     upwards, _ = _components(subject.X, mean, 1, across)
     note = f"plane of w in {d} features: every point at its true decision value"
-    names = "signed distance to the hyperplane", "main direction at right angles to w"
+    names = "signed distance to the hyperplane", "main direction orthogonal to w"
     return Plane(origin, np.stack([across, upwards[0]]), names, note)
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from maxmargin.plots.style import BLACK, GREY, KINDS, class_colour, class_marker
+from maxmargin.plots.style import BLACK, GREY, KINDS, class_colour, class_marker, number
 
 #: More points than this say no more in one picture.
 MOST = 2000
+#: The area of the filled marker of a support vector of no weight, in square points.
+LEAST = 2.0
 #: From here on a page description is smaller with the points as an image.
 RASTER = 1000
 
@@ -51,39 +54,54 @@ def draw_points(
     codes: np.ndarray,
     kinds: Mapping[str, np.ndarray],
     drawn: np.ndarray,
+    weight: np.ndarray | None = None,
 ) -> list[Artist]:
-    """Scatter the drawn samples, one collection for each class and kind."""
+    """Scatter the drawn samples, one collection for each class and kind.
+
+    With weights, the area of a support vector's filled marker is proportional to its own, on the outline that every
+    sample has: a sample of next to no weight looks like one of none.
+    """
     raster = len(drawn) > RASTER
     visible = np.zeros(len(codes), dtype=bool)
     visible[drawn] = True
     # A class of a few among thousands keeps markers that can be found, on top of the others.
     areas = [marker_area(int(count)) for count in np.bincount(codes[drawn])]
+    largest = 0.0 if weight is None else float(weight[drawn].max(initial=0.0))
     artists: list[Artist] = []
     for name, indices in kinds.items():
         look = KINDS[name]
         indices = indices[visible[indices]]
         for code in np.unique(codes[indices]):
-            x, y = positions[indices[codes[indices] == code]].T
+            chosen = indices[codes[indices] == code]
+            x, y = positions[chosen].T
             colour, area = class_colour(int(code)), areas[code]
+            # Support vectors stay visible in a cloud of many small markers.
+            size: Any = max(26.0, 1.7 * area) if look.edged else max(16.0, 1.15 * area) if look.filled else area
+            width: Any = 1.3 if look.edged else 0.3 if look.filled else 0.9
+            common: dict[str, Any] = {"marker": class_marker(int(code)), "rasterized": raster}
+            if weight is not None and look.filled and largest > 0.0:
+                share = weight[chosen] / largest
+                outline: dict[str, Any] = {"facecolors": "white", "edgecolors": colour, "linewidths": 0.9}
+                artists.append(ax.scatter(x, y, s=area, zorder=2.9, gid="outline", **outline, **common))
+                size = LEAST + (size - LEAST) * share
+                width = width * np.sqrt(share)
             artists.append(
                 ax.scatter(
                     x,
                     y,
-                    # Support vectors stay visible in a cloud of many small markers.
-                    s=max(26.0, 1.7 * area) if look.edged else max(16.0, 1.15 * area) if look.filled else area,
-                    marker=class_marker(int(code)),
+                    s=size,
                     facecolors=colour if look.filled else "white",
                     edgecolors=BLACK if look.edged else "white" if look.filled else colour,
-                    linewidths=1.3 if look.edged else 0.3 if look.filled else 0.9,
+                    linewidths=width,
                     zorder=look.zorder + 1e-3 * area,
-                    rasterized=raster,
                     gid=f"{name} {code}",
+                    **common,
                 )
             )
     return artists
 
 
-def class_handles(classes: Sequence[str], codes: np.ndarray) -> list[Line2D]:
+def class_handles(classes: Sequence[str], codes: np.ndarray, counted: bool = True) -> list[Line2D]:
     """Legend entries of the classes, with how many samples each has."""
     sizes = np.bincount(codes, minlength=len(classes))
     single = len(classes) == 1
@@ -95,14 +113,14 @@ def class_handles(classes: Sequence[str], codes: np.ndarray) -> list[Line2D]:
             marker=class_marker(code),
             color=class_colour(code),
             markersize=6,
-            label=f"{name if single else f'class {name}'}: {sizes[code]:,}",
+            label=(name if single else f"class {name}") + (f": {sizes[code]:,}" if counted else ""),
         )
         for code, name in enumerate(classes)
     ]
 
 
 def kind_handles(kinds: Mapping[str, np.ndarray], counted: bool = True) -> list[Line2D]:
-    """Legend entries of the kinds, with how many samples there are of each; no candidates are not worth a line."""
+    """Legend entries of the kinds, with how many samples there are of each; kinds without samples are left out."""
     return [
         Line2D(
             [],
@@ -116,5 +134,13 @@ def kind_handles(kinds: Mapping[str, np.ndarray], counted: bool = True) -> list[
             label=KINDS[name].label + (f": {len(indices):,}" if counted else ""),
         )
         for name, indices in kinds.items()
-        if name != "sample" and (name != "candidate" or len(indices))
+        if name != "sample" and (len(indices) or name == "free" or (name != "candidate" and not counted))
     ]
+
+
+def weight_handles(weight: np.ndarray | None, name: str, counted: bool = True) -> list[Line2D]:
+    """The legend entry that says what the areas mean; none where all are the same."""
+    if weight is None or not weight.any():
+        return []
+    label = f"area ∝ {name}" + (f" (largest: {number(float(weight.max()))})" if counted else "")
+    return [Line2D([], [], linestyle="none", marker="o", markersize=3.0, color=GREY, label=label)]

@@ -16,6 +16,9 @@ from maxmargin.result import Result
 #: What a curve can be drawn against: the trace's column, and the words under the axis.
 AGAINST = {"iterations": ("iteration", "iterations"), "seconds": ("seconds", "seconds in the solver")}
 
+#: A relative gap up to this is rounding.
+NOISE = 1e-14
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -29,6 +32,13 @@ class Run:
         """A column of the trace, NaN where it is not finite."""
         values = self.result.trace[name]
         return np.where(np.isfinite(values), values, np.nan)
+
+    @property
+    def noise(self) -> float:
+        """The largest absolute gap that is rounding."""
+        certificate = self.result.certificate
+        sides = [abs(side) for side in (certificate.primal, certificate.dual) if np.isfinite(side)]
+        return NOISE * max(sides, default=0.0)
 
     def label(self) -> str:
         """The name, and from where on the primal is finite if it is not from the start (a hard margin)."""
@@ -74,13 +84,19 @@ def scale_x(ax: Axes, runs: Sequence[Run], against: str) -> None:
         ax.set_xscale("symlog", linthresh=1.0 if against == "iterations" else 1e-3)
 
 
-def above_zero(columns: Sequence[np.ndarray]) -> tuple[list[np.ndarray], str]:
-    """Columns for a logarithmic axis: zeros go to a floor below everything else, and the sentence that says so."""
-    positive = np.concatenate([column[column > 0] for column in columns])
-    floor = float(positive.min()) / 10.0 if positive.size else 1e-16
-    zeros = any((column == 0).any() for column in columns)
-    lifted = [np.where(column == 0, floor, column) for column in columns]
-    return lifted, f"0 is drawn at {floor:.0e}" if zeros else ""
+def above_floor(columns: Sequence[np.ndarray], noise: float | Sequence[float]) -> tuple[list[np.ndarray], str]:
+    """Columns for a logarithmic axis: what is no more than rounding goes to a floor, and the sentence that says so.
+
+    `noise` is the largest value that means nothing, for all columns or for each; where it is 0, zeros go below
+    everything else.
+    """
+    limits = np.broadcast_to(np.asarray(noise, dtype=np.float64), len(columns))
+    positive = np.concatenate([column[column > limit] for column, limit in zip(columns, limits, strict=True)])
+    floor = float(limits.max(initial=0.0)) or (float(positive.min()) / 10.0 if positive.size else 1e-16)
+    small = [column <= limit for column, limit in zip(columns, limits, strict=True)]
+    lifted = [np.where(where, floor, column) for where, column in zip(small, columns, strict=True)]
+    what = "rounding noise" if limits.any() else "0"
+    return lifted, f"{what} is drawn at {floor:.0e}" if any(where.any() for where in small) else ""
 
 
 def marks(count: int) -> int:

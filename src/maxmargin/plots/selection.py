@@ -25,7 +25,7 @@ CELLS = 80
 TICKS = 9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PathDisplay(Display):
     """What `path` drew, one row for each C."""
 
@@ -38,7 +38,7 @@ class PathDisplay(Display):
     scores: dict[str, np.ndarray]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GridDisplay(Display):
     """What `grid` drew; `best` is (C, gamma), the smallest of equals."""
 
@@ -51,7 +51,12 @@ class GridDisplay(Display):
 
 @styled
 def path(
-    Cs: Sequence[float], results: Sequence[Result], *, axes: Sequence[Axes] | None = None, scores: Any = None
+    Cs: Sequence[float],
+    results: Sequence[Result],
+    *,
+    axes: Sequence[Axes] | None = None,
+    scores: Any = None,
+    columns: int | None = None,
 ) -> PathDisplay:
     """Draw coefficients, number of support vectors and score against C on a logarithmic axis.
 
@@ -65,6 +70,8 @@ def path(
         Where to draw; a new figure by default.
     scores : list of float, or dict of name: list
         A score for each C, such as that of a validation set; by default accuracy (or R²) on the training samples.
+    columns : int
+        Columns of a new figure; side by side by default, 1 for a narrow screen.
     """
     C = np.asarray(Cs, dtype=np.float64)
     if C.ndim != 1 or C.size == 0 or not (np.isfinite(C) & (C > 0)).all():
@@ -85,7 +92,7 @@ def path(
     else:
         given = scores if isinstance(scores, Mapping) else {"score": scores}
         named = {name: _one_for_each(column, name, C.size)[order] for name, column in given.items()}
-    figure, panels, own = axes_for(axes, 3, (12.0, 4.4))
+    figure, panels, own = axes_for(axes, 3, (12.0, 4.4), columns=columns)
     _draw_coefficients(panels[0], C, coefficients, drawn, linear, own)
     for (_, _, look), column in zip(LINES, (free + bound, free, bound), strict=True):
         panels[1].plot(C, column, markersize=4.5, **look)
@@ -156,7 +163,14 @@ def _training_score(result: Result) -> float:
 
 
 @styled
-def grid(scores: Any, Cs: Sequence[float], gammas: Sequence[float], *, ax: Axes | None = None) -> GridDisplay:
+def grid(
+    scores: Any,
+    Cs: Sequence[float],
+    gammas: Sequence[float],
+    *,
+    ax: Axes | None = None,
+    size: tuple[float, float] | None = None,
+) -> GridDisplay:
     """Draw a score over C × gamma as a heat map with the best one marked.
 
     Parameters
@@ -167,6 +181,8 @@ def grid(scores: Any, Cs: Sequence[float], gammas: Sequence[float], *, ax: Axes 
         The values that were tried, in the order of the rows and columns.
     ax : matplotlib Axes
         Where to draw; a new figure by default.
+    size : pair of float
+        Width and height of a new figure in inches; (6.6, 5.2) by default.
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (len(Cs), len(gammas)) or values.size == 0:
@@ -179,7 +195,7 @@ def grid(scores: Any, Cs: Sequence[float], gammas: Sequence[float], *, ax: Axes 
     there = np.isfinite(values)
     if not there.any():
         raise InvalidInput("there is no finite score to draw")
-    figure, (ax,), own = axes_for(ax, 1, (6.6, 5.2))
+    figure, (ax,), own = axes_for(ax, 1, (6.6, 5.2), size=size)
     image = ax.imshow(np.where(there, values, np.nan), origin="lower", aspect="auto", cmap="cividis")
     figure.colorbar(image, ax=ax, label="score", pad=0.02)
     for i, j in np.argwhere(~there):

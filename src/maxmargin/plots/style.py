@@ -7,9 +7,10 @@ vectors in fill and edge, levels and runs in their dashes and markers, so that a
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from matplotlib import rc_context
@@ -20,8 +21,11 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgb
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
+
+from maxmargin.losses import Loss
 
 BLACK, GREY = "#000000", "#666666"
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -30,9 +34,21 @@ ORANGE, SKY, YELLOW, INDIGO, WINE = "#E69F00", "#56B4E9", "#F0E442", "#332288", 
 #: Classes, in order: the first two are −1 and +1.
 CLASS_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, WINE, YELLOW, INDIGO, GREY)
 CLASS_MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p")
-#: Curves of several runs; yellow is too pale for a line on white. Nine markers on eight colours make 72 pairs.
+#: Curves of several runs; yellow is too pale for a line on white. Nine markers on eight colours make 72 pairs, and
+#: the next dashes come with the ninth run: no two of 72 look alike, in colour or in black and white.
 RUN_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, WINE)
 RUN_MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (6, 2)),
+    (0, (1.5, 1.5)),
+    (0, (6, 2, 1.5, 2)),
+    (0, (3, 1.5)),
+    (0, (8, 2, 1.5, 2, 1.5, 2)),
+    (0, (10, 3)),
+    (0, (3, 1.5, 1, 1.5)),
+    (0, (1, 3)),
+)
 #: The primal comes down on a solid line, the dual comes up on a dashed one.
 PRIMAL: Any = "-"
 DUAL: Any = (0, (5, 2))
@@ -65,6 +81,10 @@ KINDS = {
     "bound": Kind("bound support vectors", True, False, 3.1),
     "free": Kind("free support vectors", True, True, 3.3),
     "support": Kind("support vectors", True, False, 3.3),
+    "corrected": Kind("corrected samples", True, False, 3.3),
+    "uncorrected": Kind("never corrected", False, False, 3.0),
+    "witness": Kind("witnesses (α > 0)", True, True, 3.3),
+    "other": Kind("other samples", False, False, 3.0),
     "sample": Kind("samples", True, False, 3.0),
 }
 
@@ -113,10 +133,11 @@ def class_marker(code: int) -> str:
 
 
 def run_style(position: int, count: int = 1) -> dict[str, Any]:
-    """Colour and marker of one run among several; thinner lines where there are many."""
+    """Colour, marker and dashes of one run among several; thinner lines where there are many."""
     return {
         "color": RUN_COLOURS[position % len(RUN_COLOURS)],
         "marker": RUN_MARKERS[position % len(RUN_MARKERS)],
+        "linestyle": DASHES[position // len(RUN_COLOURS) % len(DASHES)],
         "linewidth": 1.6 if count <= 4 else 1.1,
         "markersize": 4.5,
         "markeredgecolor": "white",
@@ -143,8 +164,14 @@ def title(ax: Axes, text: str, notes: Sequence[str] = (), own: bool = False) -> 
     columns = 1 if place is None else place.get_gridspec().ncols
     width = 72.0 * float(ax.figure.figure.get_figwidth()) / columns - 60.0 if own else _points_across([ax])
     letters = max(20, int(width / 5.7))
-    lines = [line for part in (text, *notes) if part for line in textwrap.wrap(part, letters)]
+    lines = [line for part in (text, *notes) if part for line in _wrapped(part, letters)]
     return ax.set_title("\n".join(lines), loc="left", linespacing=1.25)
+
+
+def _wrapped(text: str, letters: int) -> list[str]:
+    """A text in lines, none of them broken within "C = 1"."""
+    joined = re.sub(r"(\S+) ([=≤≥∝]) (\S+)", "\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}\\3", text)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(joined, letters)]
 
 
 def legend(axes: Sequence[Axes], groups: Sequence[Sequence[Artist]], own: bool) -> Legend:
@@ -172,7 +199,7 @@ def _columns(groups: list[list[Artist]], room: float, size: float) -> tuple[list
     """The entries in the order of a legend's columns, and how many columns there are."""
 
     def width(handles: Sequence[Artist]) -> float:
-        return size * (0.54 * max(len(str(handle.get_label())) for handle in handles) + 4.6)
+        return 4.4 * size + max(_text_width(str(handle.get_label()), size) for handle in handles)
 
     height = max(len(group) for group in groups)
     if len(groups) > 1 and height <= 5 and sum(map(width, groups)) <= room:
@@ -187,6 +214,12 @@ def _columns(groups: list[list[Artist]], room: float, size: float) -> tuple[list
         rows += 1
 
 
+@cache
+def _text_width(text: str, size: float) -> float:
+    """The width of a legend's entry in points."""
+    return float(TextPath((0.0, 0.0), text, size=size).get_extents().width) if text.strip() else 0.0
+
+
 def message(ax: Axes, text: str) -> None:
     """What a panel says where there is nothing to draw; its axes would count nothing."""
     ax.text(0.5, 0.5, textwrap.fill(text, 30), transform=ax.transAxes, ha="center", va="center", color=GREY)
@@ -195,6 +228,13 @@ def message(ax: Axes, text: str) -> None:
         axis.set_minor_locator(NullLocator())
 
 
+#: Losses that texts call otherwise than by our name with blanks.
+LOSS_LABELS = {
+    "least-squares": "least squares (MSE)",
+    "epsilon-insensitive": "ε-insensitive",
+    "squared-epsilon-insensitive": "squared ε-insensitive",
+    "one-class": "one-class",
+}
 #: Characters of a name that a legend has room for.
 LONGEST = 28
 
@@ -206,9 +246,14 @@ def plain(name: object) -> str:
     return text.replace("$", r"\$")
 
 
+def loss_label(loss: Loss) -> str:
+    """A loss as texts write it."""
+    return LOSS_LABELS.get(loss.name, loss.name.replace("-", " "))
+
+
 def number(value: float) -> str:
     """A short number with a true minus sign."""
-    return f"{value:.3g}".replace("-", "−")
+    return f"{value + 0.0:.3g}".replace("-", "−")  # −0 is 0
 
 
 def whole_numbers(axis: Axis) -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from maxmargin.certificate import KINDS, Kinds
 from maxmargin.errors import InvalidInput
 from maxmargin.losses.base import Task
-from maxmargin.plots.style import plain
+from maxmargin.plots.style import loss_label, plain
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 
@@ -46,13 +46,23 @@ class Subject:
     #: Half the width of the tube of a regression.
     epsilon: float | None
     features: tuple[str, ...]
-    #: Whether the levels ±1 are margins, or just levels.
+    #: Whether the levels beside the hyperplane are margins, or just levels.
     margins: bool = False
+    #: The level of the margins: 1, or that of the nearest sample where w is not scaled; at most 0 where there is none.
+    margin: float = 1.0
+    #: The weight of each sample in w, in absolute value, and what it is called; None where it is not known.
+    weight: np.ndarray | None = None
+    weight_name: str = "α"
+
+    @property
+    def unit(self) -> float:
+        """The level that shades are measured by."""
+        return self.margin if self.margin > 0.0 else 1.0
 
     @property
     def levels(self) -> tuple[float, ...]:
         """The levels of the decision function that mean something: the hyperplane, and the margins if there are any."""
-        return (0.0,) if self.task == "novelty" else (-1.0, 0.0, 1.0)
+        return (0.0,) if self.task == "novelty" or self.margin <= 0.0 else (-self.margin, 0.0, self.margin)
 
 
 def subject_of(model: Any, X: Any, y: Any) -> Subject:
@@ -70,7 +80,7 @@ def describe(result: Result) -> str:
     C = f"{weights[0]:.3g}" if weights.size == 1 else f"{weights[0]:.3g} to {weights[-1]:.3g}"
     if problem.hard:
         C = "∞"
-    return f"{result.solver.name}: {problem.loss.name}, {kernel}, C = {C}"
+    return f"{result.solver.name}: {loss_label(problem.loss)}, {kernel}, C = {C}"
 
 
 def proved(gap: float) -> str:
@@ -108,8 +118,11 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
         elif problem.classes is not None:
             codes = _codes(_column(y, rows.shape[0]), problem.classes)
     kinds = {"sample": np.arange(rows.shape[0])}
+    weight, weight_name, margin = None, "α", 1.0
+    if result.point.answer:
+        margin = _nearest(result)
     if training:
-        kinds = by_kind(result.certificate.kinds)
+        kinds, weight, weight_name = roles(result)
 
     def predict(Z: np.ndarray) -> np.ndarray:
         z = result.decision_function(Z)
@@ -129,7 +142,34 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
         epsilon=getattr(problem.loss, "epsilon", None),
         features=_feature_names(table, rows.shape[1]),
         margins=problem.loss.name in ("hinge", "squared-hinge"),
+        margin=margin,
+        weight=weight,
+        weight_name=weight_name,
     )
+
+
+def roles(result: Result) -> tuple[dict[str, np.ndarray], np.ndarray, str]:
+    """The samples by what they are in this result, their weights in w, and what the weights are called."""
+    proof = result.certificate.inseparable
+    if proof is not None:
+        return with_weight("other", "witness", proof.alpha)
+    if result.point.answer and result.coef is not None:
+        kinds, weight, _ = with_weight("uncorrected", "corrected", np.abs(result.coef))
+        return kinds, weight, "corrections"
+    signed = result.problem.target * result.beta
+    one_signed = result.problem.task == "classification" and bool((signed >= 0.0).all())
+    return by_kind(result.certificate.kinds), np.abs(result.beta), "α" if one_signed else "|β|"
+
+
+def with_weight(none: str, some: str, weight: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray, str]:
+    """The samples in two kinds, those of no weight and the others; the weights; and what they are called."""
+    return {none: np.flatnonzero(weight == 0.0), some: np.flatnonzero(weight > 0.0)}, weight, "α"
+
+
+def _nearest(result: Result) -> float:
+    """The smallest y_i z_i: where w is not scaled, the margin is there and not at 1."""
+    assert result.point.w is not None
+    return result.problem.margin(result.problem.space.scores(result.point.w) + (result.point.b or 0.0))
 
 
 def _from_estimator(model: Any, X: Any, y: Any) -> Subject:
