@@ -1,30 +1,32 @@
-"""The demonstration: every method of the textbooks on four small problems, a table, and a lesson in pictures.
+"""The demonstration: every method of the textbooks on four small problems, a table, and a course in one page.
 
 1. Solve each problem by every method that accepts it, to the method's usual gap.
 2. Say in one table what came out, and check that all methods agree within their gaps.
-3. Draw, part by part, what happened, and write it down as a page that reads as a lesson.
+3. Write the course: text, formulas, code, figures and exercises, part by part, and the table at its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.data import toys
 from maxmargin.errors import MissingExtra
-from maxmargin.lesson import INTRODUCTION, PARTS, THEORY, Part
-from maxmargin.page import document, picture, table
+from maxmargin.lesson.build import section, show
+from maxmargin.lesson.course import NUMBERS, PARTS, TITLE, introduction, source_map
+from maxmargin.lesson.figures import plot
+from maxmargin.lesson.fits import trained
+from maxmargin.lesson.part import Picture
+from maxmargin.lesson.prose import paragraph
+from maxmargin.lesson.style import STYLE
+from maxmargin.page import document, table, write
 from maxmargin.problem import Bias, Problem
-from maxmargin.result import Reason, Result
-from maxmargin.solve import solve
-from maxmargin.solvers.base import Solver, registry
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from maxmargin.result import Result
+from maxmargin.solvers.base import registry
 
 #: Short, so that the table fits a terminal of 80 columns; "gap" is the relative one, "right" the training accuracy.
 HEADER = ("method", "bias", "steps", "seconds", "primal", "dual", "gap", "right", "SVs")
@@ -87,14 +89,6 @@ def methods() -> list[str]:
     return ["auto", *registry.names()]
 
 
-def trained(problem: Problem, **options: Any) -> Result:
-    """A fit; where `solve` would hand back what it has on Ctrl-C, the demonstration ends."""
-    result = solve(problem, **options)
-    if result.status.reason is Reason.INTERRUPTED:
-        raise KeyboardInterrupt
-    return result
-
-
 def rows(task: Task) -> Iterator[Row | str]:
     """Solve a task by every method that accepts it (1.); a method whose library is missing says so instead."""
     problems: dict[Bias, Problem] = {bias: task.problem(bias) for bias in ("free", "augmented")}
@@ -132,87 +126,49 @@ def agreement(found: list[Row]) -> str:
 
 def lesson(folder: Path, found: list[Row], say: Callable[[str], None]) -> Path:
     """Draw all figures into the folder and write the page that shows them; returns its path."""
-    from maxmargin import plots
-
     folder.mkdir(parents=True, exist_ok=True)
-    body = [
-        "<h1>Support vector machines with proof</h1>",
-        f'<p class="soft">{INTRODUCTION}</p>',
-    ]
-    for name, title, caption, text in THEORY:
-        say(title)
-        figure = getattr(plots, name)().figure
-        body += [f"<h2>{title}</h2>", f"<p>{text}</p>", _saved(figure, folder, name, caption)]
+    body = [introduction()]
     for part in PARTS:
-        say(part.title)
-        body += [f"<h2>{part.title}</h2>", f"<p>{part.text}</p>", *_part_figures(part, folder)]
-    say("the race and the table")
-    body += _race(folder, found)
-    page = folder / "index.html"
-    page.write_text(document("Support vector machines with proof", "\n".join(body)), encoding="utf-8")
-    return page
+        say(f"part {NUMBERS[part.key]} of {len(PARTS)}")
+        body.append(section(part, NUMBERS, folder))
+    say("all methods")
+    body += [_race(folder), _tables(found), source_map()]
+    return write(folder / "index.html", document(TITLE, "\n".join(body), STYLE))
 
 
-def _part_figures(part: Part, folder: Path) -> Iterator[str]:
-    from maxmargin import plots
-
-    X, y = part.data()
-    problem = Problem(X, y, kernel=part.kernel, bias=part.bias, C=part.C)
-    result = trained(problem, solver=part.solver, tol=part.tol, every=1, snapshots=part.animated, max_time=10)
-    name = part.file
-    yield _saved(plots.convergence(result).figure, folder, f"{name}-convergence", f"{part.method}: loss and accuracy")
-    yield _saved(plots.boundary(result).figure, folder, f"{name}-hyperplane", f"{part.method}: the hyperplane")
-    yield _saved(plots.support(result).figure, folder, f"{name}-support", f"{part.method}: the support vectors")
-    if part.animated:
-        plots.animate(result, folder / f"{name}.gif")
-        yield picture(
-            f"{name}.gif", f"{part.method}: the hyperplane over the iterations; support vectors leave as it goes on"
-        )
-    yield f'<p class="soft">{part.method}: {result.status}.</p>'
+@cache
+def contest() -> dict[str, Result]:
+    """Every method that can have a free bias on breast cancer, for two seconds at most."""
+    problem = TASKS[-1].problem("free")
+    taking_part = [
+        name for name in registry.names() if name != "perceptron" and registry[name].accepts(problem) is None
+    ]
+    return {name: trained(problem, name, tol=1e-6, max_time=2.0) for name in taking_part}
 
 
-def _race(folder: Path, found: list[Row]) -> Iterator[str]:
-    from maxmargin import plots
-    from maxmargin.solvers.textbook.coordinate_ascent import CoordinateAscent
-    from maxmargin.solvers.textbook.pegasos import Pegasos
-
-    problem = TASKS[-1].problem("augmented")
-    contest: dict[str, Solver] = {"SDCA (coordinate ascent)": CoordinateAscent("sampled"), "SGD (Pegasos)": Pegasos()}
-    duel = {
-        name: trained(problem, solver=solver, tol=1e-6, max_iter=2000, every=1, max_time=10)
-        for name, solver in contest.items()
-    }
-    yield "<h2>SDCA against SGD</h2>"
-    yield (
-        "<p>Both look at one sample at a time. Stochastic gradient descent needs a step size that shrinks, and with it"
-        " its progress; stochastic dual coordinate ascent solves for each variable exactly, and its gap falls by a"
-        " constant factor an epoch once the support vectors are found.</p>"
+def _race(folder: Path) -> str:
+    shown = Picture(
+        "all-methods",
+        "All methods that can have a free bias, on breast cancer, for two seconds at most: relative gap against"
+        " seconds.",
+        plot("race", contest, narrow=(4.2, 6.4)),
     )
-    yield _saved(
-        plots.race(duel, against="iterations").figure, folder, "sdca-sgd", "The gap, epoch by epoch, on breast cancer"
+    text = (
+        "What a text calls an iteration costs very different amounts of work, so only the clock is fair. The methods"
+        " of the sources are here beside the library's own fast ones."
     )
-    racers = {}
-    for method in registry.names():
-        task_problem = TASKS[-1].problem("free")
-        if method != "perceptron" and registry[method].accepts(task_problem) is None:
-            racers[method] = trained(task_problem, solver=method, tol=1e-6, max_time=2)
-    yield "<h2>The race</h2>"
-    yield (
-        "<p>All methods that can have a free bias, on breast cancer, for two seconds at most: the relative gap against"
-        " the time. What a textbook calls an iteration costs very different amounts of work; the clock is fair.</p>"
+    return f'<section id="all"><h2>All methods in one figure</h2>{paragraph(text)}{show(shown, folder)}</section>'
+
+
+def _tables(found: list[Row]) -> str:
+    text = (
+        "Every method on every problem, with its certificate. Columns: the bias, free or augmented (aug.); steps and"
+        " seconds; both objectives; their relative gap; the share of training samples that are classified correctly;"
+        " the number of support vectors."
     )
-    yield _saved(plots.race(racers).figure, folder, "race", "Relative gap against seconds")
-    yield "<h2>The table</h2>"
-    yield (
-        "<p>Every method on every problem, with its certificate. Columns: the bias, free or augmented (aug.); steps and"
-        " seconds; both objectives; their relative gap; the share of training samples that are right; SVs.</p>"
-    )
+    pieces = [f'<section id="table"><h2>Every method on four problems</h2>{paragraph(text)}']
     for task in TASKS:
         mine = [row for row in found if row.task is task]
-        yield f"<h3>{task.title}</h3>" + table(HEADER, [row.cells() for row in mine])
-        yield f'<p class="soft">{agreement(mine)}</p>'
-
-
-def _saved(figure: Figure, folder: Path, name: str, caption: str) -> str:
-    figure.savefig(folder / f"{name}.png", dpi=120, bbox_inches="tight")
-    return picture(f"{name}.png", caption)
+        pieces.append(f"<h3>{task.title}</h3>" + table(HEADER, [row.cells() for row in mine]))
+        pieces.append(paragraph(agreement(mine), kind="soft"))
+    return "\n".join([*pieces, "</section>"])

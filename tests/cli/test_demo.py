@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from maxmargin import demo
 from maxmargin.cli import main
 from maxmargin.cli.app import app
+from maxmargin.page import picture
 from maxmargin.solvers.base import registry
 
 pytestmark = pytest.mark.compiled
@@ -48,17 +49,47 @@ def test_a_disagreement_is_said():
     assert "NOT agree" in demo.agreement(found + other)
 
 
+def written(folder):
+    """The page, and the files that it names."""
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    return page, re.findall(r'(?:src|srcset)="([^"]+)"', page)
+
+
+def assert_whole(folder):
+    page, names = written(folder)
+    assert all((folder / name).stat().st_size > 0 for name in names)
+    assert {path.name for path in folder.iterdir()} == {"index.html", *names}
+    # Offline and without scripts: nothing is fetched, nothing runs.
+    assert "http" not in page and "<script" not in page and "javascript" not in page and "url(" not in page
+    anchors = set(re.findall(r'id="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= anchors
+    assert page.count("<details>") == page.count("</details>") == page.count("<summary>")
+    return page, names
+
+
 def test_the_lesson_shows_only_files_that_it_wrote(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "PARTS", demo.PARTS[:1])
+    parts = [part for part in demo.PARTS if part.key in ("duality", "kkt")]
+    monkeypatch.setattr(demo, "PARTS", parts)
     monkeypatch.setattr(demo, "TASKS", demo.TASKS[1:2])
     found = [row for row in demo.rows(demo.TASKS[0]) if isinstance(row, demo.Row) and row.method in ("smo", "qp")]
-    page = demo.lesson(tmp_path, found, lambda what: None).read_text(encoding="utf-8")
-    sources = re.findall(r'src="([^"]+)"', page)
-    assert len(sources) >= 8
-    assert all((tmp_path / source).exists() for source in sources)
-    assert "http" not in page
-    for part in demo.PARTS:
-        assert part.title in page
+    demo.contest.cache_clear()
+    said = []
+    assert demo.lesson(tmp_path, found, said.append) == tmp_path / "index.html"
+    demo.contest.cache_clear()
+    page, names = written(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"index.html", *names}
+    assert len(names) == 2 * (1 + 2 + 1)  # every figure twice: for a wide page and for a narrow one
+    assert len(said) == 3
+    for part in parts:
+        assert f'<section id="{part.key}">' in page and page.count(f'id="{part.key}-') == len(part.exercises)
+    assert "<math" in page and "All methods agree" in page
+
+
+def test_a_wide_and_a_narrow_figure_in_one_picture():
+    html = picture("wide.png", "A <em>caption</em> &amp; $", "narrow.png")
+    assert '<source media="(max-width: 40rem)" srcset="narrow.png">' in html
+    assert 'alt="A caption &amp; $"' in html and "<figcaption>A <em>caption</em> &amp; $</figcaption>" in html
+    assert "<picture>" not in picture("one.png", "one")
 
 
 @pytest.mark.slow
@@ -66,8 +97,11 @@ def test_the_whole_demo(tmp_path):
     done = runner.invoke(app, ["demo", "-o", str(tmp_path / "lesson")])
     assert done.exit_code == 0, done.output
     assert "NOT agree" not in done.output
-    page = (tmp_path / "lesson" / "index.html").read_text(encoding="utf-8")
-    assert all((tmp_path / "lesson" / source).exists() for source in re.findall(r'src="([^"]+)"', page))
+    page, names = assert_whole(tmp_path / "lesson")
+    assert len(names) > 60
+    assert sum(path.stat().st_size for path in (tmp_path / "lesson").iterdir()) < 8e6
+    for part in demo.PARTS:
+        assert f'<section id="{part.key}">' in page
 
 
 def test_a_file_in_the_way_is_one_sentence(tmp_path, capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""`maxmargin demo`: the main job on embedded data, with pictures."""
+"""`maxmargin demo`: every method on embedded data, and a course in one page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 
 def demo(
     folder: Path = typer.Option(
-        Path("demo-output"), "--output", "-o", help="Where the pictures and index.html go.", show_default=True
+        Path("demo-output"), "--output", "-o", help="Where index.html and its figures go.", show_default=True
     ),
 ) -> None:
-    """Train by every method on four small problems, print a table, and write a lesson in pictures.
+    """Train by every method on four small problems, print a table, and write a course as a page with figures.
 
     Example: maxmargin demo -o lesson
     """
@@ -49,4 +49,4 @@ def demo(
         console.print(agreement([row for row in found if row.task is task]), style="dim")
     with console.status("drawing") as status:
         page = lesson(folder, found, lambda what: status.update(f"drawing: {what}"))
-    console.print(f"Pictures and lesson: open {page}")
+    console.print(f"The course: open {page}")
