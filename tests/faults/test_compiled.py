@@ -1,0 +1,80 @@
+"""Compiled code on a disk that is damaged, full or not writable: it is compiled again, never a reason to fail."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.compiled
+
+#: A few loops of different files.
+WORK = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+import numpy as np
+from maxmargin.rows import sqnorms_of_rows
+from maxmargin.data.svmlight_lines import count
+out = np.empty(4)
+sqnorms_of_rows(np.arange(12.0).reshape(4, 3), 0, 4, out)
+print("answer", out.tolist(), count(np.frombuffer(b"1 1:2\\n", np.uint8), 0, 6))
+"""
+ANSWER = "answer [5.0, 50.0, 149.0, 302.0] (1, 1)"
+
+
+def run(folder=None, code=WORK, **more):
+    environment = {**os.environ, **({} if folder is None else {"NUMBA_CACHE_DIR": str(folder)})}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, env=environment, **more
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ANSWER in ended.stdout, ended.stdout
+    assert "Traceback" not in ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A folder with the compiled code of the work above."""
+    folder = tmp_path_factory.mktemp("cache") / "good"
+    assert "compiling" in run(folder)
+    assert "compiling" not in run(folder)
+    return folder
+
+
+def truncated(raw, rng):
+    return raw[: rng.randrange(len(raw))]
+
+
+def flipped(raw, rng):
+    at = rng.randrange(len(raw))
+    return raw[:at] + bytes([raw[at] ^ (1 << rng.randrange(8))]) + raw[at + 1 :]
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [truncated, flipped, lambda raw, rng: b""], ids=["truncated", "flipped", "empty"])
+def test_damaged_code_is_compiled_again(suffix, damage, cache, tmp_path):
+    rng = random.Random(1)
+    folder = tmp_path / "cache"
+    shutil.copytree(cache, folder)
+    for file in folder.rglob(f"*.{suffix}"):
+        file.write_bytes(damage(file.read_bytes(), rng))
+    assert "compiling again" in run(folder)
+    assert "damaged" not in (again := run(folder)) and "compiling" not in again  # it was written anew
+
+
+def test_nothing_can_be_kept(tmp_path):
+    """No place for the cache at all: one warning, and the answers are the same."""
+    code = "from numba.core.caching import CacheImpl\nCacheImpl._locator_classes = []\n" + WORK
+    assert run(None, code).count("is not kept on disk") == 1
+
+
+def test_a_disk_that_is_full_when_the_code_is_saved(tmp_path):
+    code = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))\n" + WORK
+    assert run(tmp_path / "cache", code).count("is not kept on disk") == 1
+    run(tmp_path / "cache")  # what was left behind does no harm
