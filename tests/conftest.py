@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from maxmargin.kernels import kernels
+from maxmargin.kernels import list_kernels
 from maxmargin.kernels.base import registry as kernel_registry
-from maxmargin.losses import losses
+from maxmargin.losses import list_losses
 from maxmargin.losses.base import registry as loss_registry
 
 # MAXMARGIN_TEST_SIZE=small is for runs without the compiler, where every inner loop is plain Python.
@@ -50,7 +50,7 @@ def variants(made: type) -> list:
     return [made(**dict(zip(known, values, strict=True))) for values in product(*map(PARAMETERS.get, known))]
 
 
-EVERY_LOSS = [variant for name in losses() for variant in variants(loss_registry[name])]
+EVERY_LOSS = [variant for name in list_losses() for variant in variants(loss_registry[name])]
 # The threshold of a novelty detector is a free bias.
 EVERY_LOSS_AND_BIAS = [
     (one, bias)
@@ -59,7 +59,9 @@ EVERY_LOSS_AND_BIAS = [
     if one.task != "novelty" or bias == "free"
 ]
 # A precomputed kernel has no function to test; test_kernels.py has tests of its own for it.
-EVERY_KERNEL = [variant for name in kernels() if name != "precomputed" for variant in variants(kernel_registry[name])]
+EVERY_KERNEL = [
+    variant for name in list_kernels() if name != "precomputed" for variant in variants(kernel_registry[name])
+]
 
 
 # The scope is the session's because hypothesis refuses fixtures that it would not set up again for each example.

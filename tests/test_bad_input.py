@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from maxmargin import Iterate, Problem, certify
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Polynomial, kernels
-from maxmargin.losses import losses
+from maxmargin.kernels import Polynomial, list_kernels
+from maxmargin.losses import list_losses
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
 from maxmargin.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
@@ -240,12 +240,12 @@ def test_weights_whose_product_vanishes():
 
 @pytest.mark.parametrize("name", ["hing", "Hinge ", ""])
 def test_unknown_loss(name):
-    refusal("loss", repr(name), *losses(), loss=name)
+    refusal("loss", repr(name), *list_losses(), loss=name)
 
 
 @pytest.mark.parametrize("name", ["gauss", "RBF ", ""])
 def test_unknown_kernel(name):
-    refusal("kernel", repr(name), *kernels(), kernel=name)
+    refusal("kernel", repr(name), *list_kernels(), kernel=name)
 
 
 @pytest.mark.parametrize("value", [None, 3, ["hinge"]])
@@ -269,7 +269,7 @@ def test_bias_scale_without_an_augmented_bias(bias):
     refusal("bias_scale", "augmented", repr(bias), bias=bias, bias_scale=2.0)
 
 
-@pytest.mark.parametrize("loss", [name for name in losses() if name != "hinge"])
+@pytest.mark.parametrize("loss", [name for name in list_losses() if name != "hinge"])
 def test_hard_margin_with_another_loss(loss):
     y = TARGETS if loss in ("least-squares", "epsilon-insensitive", "squared-epsilon-insensitive") else Y
     refusal("C=inf", "hinge", repr(loss), y=y, loss=loss, C=np.inf)
@@ -355,7 +355,7 @@ def test_new_rows():
 # Corner cases that are not bad input: section 7 of MATH.md
 
 
-@pytest.mark.parametrize("loss", losses())
+@pytest.mark.parametrize("loss", list_losses())
 @pytest.mark.parametrize(
     ("rows", "why"),
     [

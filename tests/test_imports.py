@@ -1,6 +1,7 @@
 """Imports point one way only, `import maxmargin` is light, and its public names are what they say."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -17,18 +18,21 @@ ROOT = Path(maxmargin.__file__).parent
 #: Whatever is not named here (estimators, commands, plots, ...) comes after all of these, and none of them knows it.
 LAYERS = (
     ("errors",),
-    ("registry", "compiled", "parallel"),
+    ("registry", "compiled", "parallel", "interrupts", "columns"),
     ("rows",),
     ("losses", "kernels", "transforms"),
     ("validation", "projection", "space", "bias"),
+    ("exact",),
     ("problem",),
+    ("rounding",),
     ("result",),
-    ("separability",),
+    ("separability", "kkt"),
     ("certificate",),
     ("diagnosis",),
     ("solvers",),
-    ("progress", "best"),
-    ("solve",),
+    ("progress", "best", "schedule", "start"),
+    ("run",),
+    ("loop",),
 )
 
 
@@ -103,6 +107,15 @@ def test_imports_do_not_go_in_circles():
     list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
 
 
+def test_the_oracle_shares_no_arithmetic():
+    """It judges kernels, losses, sums and solvers: it may use threads, the compiler and errors, no more."""
+    for module in FILES:
+        if folder(module) == "maxmargin.oracle":
+            others = {folder(other) for other in imported(module)} - {"maxmargin.oracle"}
+            assert others <= {"maxmargin.errors", "maxmargin.compiled", "maxmargin.parallel"}, (module, others)
+            assert "import maxmargin" not in ast.unparse(ast.parse(FILES[module].read_text(encoding="utf-8")))
+
+
 def in_a_new_interpreter(code):
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
@@ -115,24 +128,35 @@ def test_import_is_light():
     assert not loaded & {"numba", "sklearn", "matplotlib", "scipy", "rich"}
 
 
-def test_functions_are_not_hidden_by_their_modules():
+def test_names_stay_what_they_are_whatever_is_imported_first():
     code = """
-import maxmargin.solve, maxmargin.solvers, maxmargin.solvers.base, maxmargin.kernels, maxmargin.losses
-from types import FunctionType
-from maxmargin import solve, solvers
-assert isinstance(solve, FunctionType) and isinstance(solvers, FunctionType)
-assert isinstance(maxmargin.solve, FunctionType) and isinstance(maxmargin.solvers, FunctionType)
-import sys
-assert sys.modules["maxmargin.solve"].solve is solve
+import maxmargin.loop, maxmargin.solvers, maxmargin.kernels, maxmargin.losses, maxmargin.certificate
+from types import FunctionType, ModuleType
+from maxmargin import certify, kernels, losses, solve, solvers
+assert isinstance(solve, FunctionType) and isinstance(certify, FunctionType)
+assert maxmargin.solve is solve and type(maxmargin) is ModuleType
+assert all(isinstance(module, ModuleType) for module in (kernels, losses, solvers))
 """
     in_a_new_interpreter(code)
-    in_a_new_interpreter("from maxmargin import solve, solvers\n" + code)  # and in the other order
+    in_a_new_interpreter("from maxmargin import kernels, solve, solvers\n" + code)  # and in the other order
+
+
+@pytest.mark.parametrize("folder", ["kernels", "losses", "solvers"])
+def test_every_registered_class_can_be_imported_from_its_folder(folder):
+    package = importlib.import_module(f"maxmargin.{folder}")
+    registry = importlib.import_module(f"maxmargin.{folder}.base").registry
+    for name, made in registry.classes().items():
+        assert getattr(package, name) is made
+        assert name in dir(package)
+    assert getattr(maxmargin, f"list_{folder}")() == registry.names()
+    with pytest.raises(AttributeError, match="Nonsense"):
+        package.Nonsense  # noqa: B018
 
 
 def test_public_names():
     for name in maxmargin.__all__:
         value = getattr(maxmargin, name)
-        assert isinstance(value, ModuleType) == (name in ("kernels", "losses", "plots", "transforms")), name
+        assert isinstance(value, ModuleType) == (name in ("kernels", "losses", "plots", "solvers", "transforms")), name
     assert set(dir(maxmargin)) >= set(maxmargin.__all__)
     with pytest.raises(AttributeError, match="no attribute 'margin'"):
         maxmargin.margin  # noqa: B018

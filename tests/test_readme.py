@@ -38,3 +38,14 @@ def test_everything_linked_is_there():
     root = Path(__file__).parent.parent
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (root / target).exists(), target
+
+
+@pytest.mark.compiled
+def test_all_blocks_run_one_after_the_other(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for block in re.findall(r"```python\n(.*?)```", README, re.S):
+            exec(compile(block, "README.md", "exec"), scope)
+    assert (tmp_path / "fit.html").exists()

@@ -9,7 +9,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
-from html import unescape
+from html import escape, unescape
 from unittest import mock
 
 import numpy as np
@@ -129,12 +129,15 @@ def test_a_figure_that_cannot_be_is_explained(tmp_path):
 @pytest.mark.parametrize("name", ["linear", "kernel", "unfinished", "regression", "one-class", "indefinite"])
 def test_the_numbers_are_those_of_the_certificate(name, tmp_path):
     result = fit(name)
-    certificate, rows = result.certificate, rows_of(page_of(result, tmp_path))
+    page = page_of(result, tmp_path)
+    certificate, rows = result.certificate, rows_of(page)
     assert rows["Primal"][0] == f"{certificate.primal:.10g}"
     assert rows["Dual"][0] == f"{certificate.dual:.10g}"
     assert rows["Gap"][0] == f"{certificate.gap:.3g}"
     assert rows["Relative gap"][0] == f"{certificate.relative_gap:.3g}"
     assert rows["KKT violation"][0] == f"{certificate.kkt_violation:.3g}"
+    for condition in result.kkt.conditions:  # the checklist
+        assert f"<td>{escape(condition.name)}</td>" in page
     assert rows["Infeasibility"][0] == f"{certificate.infeasibility:.3g}"
     for kind, many in certificate.kinds.counts.items():
         assert rows[kind.capitalize()][0].startswith(f"{many:,} (")
@@ -161,7 +164,7 @@ def test_problem_and_solver_are_described(tmp_path):
 
 def with_gap(result, primal, dual, reason=Reason.CONVERGED):
     """The same fit with another certificate."""
-    certificate = replace(result.certificate, primal=primal, dual=dual)
+    certificate = replace(result.certificate, primal=primal, dual=dual, rounding=0.0)
     return replace(result, certificate=certificate, status=Status(reason, "relative gap, asked for 0.1; go on"))
 
 
@@ -300,7 +303,7 @@ def test_advice():
     assert "score the fit on data that it has not seen" in advice_on(fit("kernel"))
     assert "standardise them" in advice_on(solve(Problem(X * [1.0, 1e5], y), "projected-gradient", max_iter=3))
     assert "start=result" in advice_on(fit("interrupted"))
-    assert "such as 'auto'" in advice_on(fit("perceptron"))
+    assert "for a smaller gap try another solver" in advice_on(fit("perceptron"))
     assert "positive semi-definite kernel" in advice_on(fit("indefinite"))
     assert "eigvalsh" in advice_on(fit("unchecked"))
     assert "leave-one-out" in advice_on(fit("three"))
@@ -313,8 +316,8 @@ def test_advice():
     weighted = solve(Problem(X, rare, class_weight="balanced"))
     assert "labelled rare" not in advice_on(weighted)
     noise = solve(Problem(X, rng.permutation(y), kernel="rbf", C=0.1))
-    assert "samples pull on the fit, which is many: try better features, a smaller gamma" in advice_on(noise)
-    assert "which is many" not in advice_on(fit("logistic"))  # all samples pull, by the nature of that loss
+    assert "samples are support vectors, which is many: try better features, a smaller gamma" in advice_on(noise)
+    assert "which is many" not in advice_on(fit("logistic"))  # all samples are, by the nature of that loss
     bound = solve(Problem([[-1.0], [1.0]] * 20, [-1.0, 1.0] * 20, C=1e-3))
     assert "all support vectors are at their limit C" in advice_on(bound)
 

@@ -69,13 +69,13 @@ class Failure:
 
 def racer(problems: str, name: str) -> Racer:
     """A racer by the name of its solver file, or by the name of one of maxmargin's solvers."""
-    from maxmargin import solvers
+    from maxmargin import list_solvers
 
     if name in solver_files(problems) and name != "maxmargin":
         return Racer(name, problems, name)
-    if name in ("auto", *solvers()):
+    if name in ("auto", *list_solvers()):
         return Racer(f"maxmargin {name}", problems, "maxmargin", (("solver", name),))
-    known = [*(file for file in solver_files(problems) if file != "maxmargin"), "auto", *solvers()]
+    known = [*(file for file in solver_files(problems) if file != "maxmargin"), "auto", *list_solvers()]
     raise ValueError(f"there is no solver {name!r} for {problems} problems; there are: {', '.join(known)}")
 
 

@@ -1,19 +1,17 @@
 """maxmargin: support vector machines with proof.
 
->>> from maxmargin import Problem, solve, solvers
+>>> from maxmargin import Problem, solve
 >>> result = solve(Problem(X, y, kernel="rbf", C=10.0), solver="smo", tol=1e-4)
 >>> print(result.certificate)
 """
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin import kernels, losses, plots, transforms
+    from maxmargin import kernels, losses, plots, solvers, transforms
     from maxmargin.certificate import Certificate, certify
     from maxmargin.estimators import (
         SVC,
@@ -29,10 +27,14 @@ if TYPE_CHECKING:
         OneClassSVM,
         SVCPath,
     )
+    from maxmargin.kernels import list_kernels
+    from maxmargin.loop import solve
+    from maxmargin.losses import list_losses
     from maxmargin.problem import Problem
-    from maxmargin.result import Iterate, Result, Status, Trace
-    from maxmargin.solve import solve
-    from maxmargin.solvers import Solver, solvers
+    from maxmargin.quadratic import QuadraticProgram, dual_qp, primal_qp
+    from maxmargin.result import Event, Iterate, Reason, Result, Status, Trace
+    from maxmargin.saddle import Saddle
+    from maxmargin.solvers import Solver, list_solvers
 
 __version__ = "0.1.0"
 
@@ -53,15 +55,23 @@ _HOMES = {
     "OneClassSVM": "estimators",
     "certify": "certificate",
     "Problem": "problem",
+    "QuadraticProgram": "quadratic",
+    "dual_qp": "quadratic",
+    "primal_qp": "quadratic",
+    "Event": "result",
     "Iterate": "result",
+    "Reason": "result",
     "Result": "result",
+    "Saddle": "saddle",
     "Status": "result",
     "Trace": "result",
-    "solve": "solve",
+    "solve": "loop",
     "Solver": "solvers",
-    "solvers": "solvers",
+    "list_kernels": "kernels",
+    "list_losses": "losses",
+    "list_solvers": "solvers",
 }
-_SUBMODULES = ("kernels", "losses", "plots", "transforms")
+_SUBMODULES = ("kernels", "losses", "plots", "solvers", "transforms")
 
 __all__ = [
     "SVC",
@@ -70,6 +80,7 @@ __all__ = [
     "SVRCV",
     "C_path",
     "Certificate",
+    "Event",
     "Iterate",
     "LinearSVC",
     "LinearSVCCV",
@@ -78,15 +89,23 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "Problem",
+    "QuadraticProgram",
+    "Reason",
     "Result",
     "SVCPath",
+    "Saddle",
     "Solver",
     "Status",
     "Trace",
     "certify",
+    "dual_qp",
     "kernels",
+    "list_kernels",
+    "list_losses",
+    "list_solvers",
     "losses",
     "plots",
+    "primal_qp",
     "solve",
     "solvers",
     "transforms",
@@ -105,14 +124,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(ModuleType):
-    """Keeps `solve` and `solvers` the functions: the import system would bind the modules of that name over them."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -13,6 +13,8 @@ from maxmargin.losses import Loss
 
 #: Kinks that are sorted first to see where the root will be, and how many of them it is looked for to either side.
 SAMPLE, NEAR = 1000, 50
+#: The spacing of numbers at 1, and the most steps towards the root of a smooth slope: bisection alone takes fewer.
+EPSILON, TRIALS = float(np.finfo(np.float64).eps), 2200
 
 
 def kinks_with_slopes(loss: Loss, t: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -58,17 +60,33 @@ def _around_the_root(
 
 
 def smooth_bias(loss: Loss, t: np.ndarray, C: np.ndarray, total: float, scores: np.ndarray) -> float:
-    """The root of the slope, within a bracket that doubles until it holds one."""
-    from scipy.optimize import brentq
+    """The root of the slope, which rises with b: Newton's steps, and halves of the bracket where these do not shrink.
 
-    def slope(b: float) -> float:
-        return float(C @ loss.slope(scores + b, t)) + total
-
-    middle = float(C @ (t - scores)) / float(C.sum())
-    reach = max(1.0, abs(middle)) * 1e-3
-    low, high = middle - reach, middle + reach
-    while slope(low) > 0.0:
-        low, reach = low - 2 * reach, 2 * reach
-    while slope(high) < 0.0:
-        high, reach = high + 2 * reach, 2 * reach
-    return float(brentq(slope, low, high, xtol=1e-14 * max(1.0, abs(low), abs(high)), maxiter=500))
+    It ends where the slope is 0 up to the rounding of its sum, or where no number is left to go to.
+    """
+    b = float(C @ (t - scores)) / float(C.sum())
+    b = b if np.isfinite(b) else 0.0
+    low, high, reach = -np.inf, np.inf, 1e-3 * max(1.0, abs(b))
+    last = before_last = np.inf
+    for _ in range(TRIALS):
+        pulls = C * loss.slope(scores + b, t)
+        value = float(pulls.sum()) + total
+        if abs(value) <= EPSILON * (float(np.abs(pulls).sum()) + abs(total)):
+            break
+        if value < 0.0:
+            low = b
+        else:
+            high = b
+        bend = float(C @ loss.bend(scores + b, t))
+        following = b - value / bend if bend > 0.0 else np.nan
+        if np.isinf(high - low):  # an end is missing: by doubling steps towards it
+            if not abs(following - b) <= reach:
+                following = b + reach if value < 0.0 else b - reach
+            reach *= 2.0
+        elif not (low < following < high and abs(following - b) <= 0.5 * before_last):
+            following = 0.5 * low + 0.5 * high
+        if not low < following < high:
+            break
+        last, before_last = abs(following - b), last
+        b = following
+    return b

@@ -6,7 +6,9 @@ Whatever a solver hands over becomes a pair: a feasible β (repaired or read off
     P(w,b) − D(β) = ½‖w − w(β)‖² + Σ_i C_i [ ℓ_i(z_i) + ℓ_i*(−β_i/C_i) + β_i z_i / C_i ] − b (Σβ − total)  ≥  0
 
 the gap bounds how far either side is from the optimum. A *fresh* certificate is recomputed in float64 from β, w, b
-and the data; a running one, for looks along the way, may use what the solver keeps (w(β), Kβ).
+and the data; a running one, for looks along the way, may use what the solver keeps (w(β), Kβ). A fresh one also carries
+a bound on its own rounding, which its gap includes; where that bound matters, the sums are done again with twice the
+precision (`exact.py`), and the kernel with the least rounding.
 """
 
 from __future__ import annotations
@@ -17,57 +19,28 @@ from functools import cached_property
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.parallel import blocks
-from maxmargin.problem import BLOCK, Problem
+from maxmargin.exact import combination, decisions, kernel_scores, square
+from maxmargin.kkt import KINDS, Kinds, kinds_of, kkt_violation
+from maxmargin.problem import Problem
 from maxmargin.projection import project
 from maxmargin.result import Iterate
+from maxmargin.rounding import (
+    Errors,
+    exact_kernel_error,
+    exact_linear_errors,
+    hard_rounding,
+    plain_errors,
+    soft_rounding,
+)
 from maxmargin.separability import Inseparable
+from maxmargin.space import LinearSpace
 
-KINDS = ("outside", "candidate", "free", "bound")
-
-
-@dataclass(frozen=True, eq=False)
-class Kinds:
-    """The four kinds of vectors (α = yβ, m = yz), as one code a sample.
-
-    outside: α = 0 off the margin; candidate: α = 0 on the margin; free: 0 < α < C; bound: α = C.
-    """
-
-    codes: np.ndarray
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
-        counted = np.bincount(self.codes, minlength=len(KINDS))
-        return {kind: int(count) for kind, count in zip(KINDS, counted, strict=True)}
-
-    def __getitem__(self, kind: str) -> np.ndarray:
-        return np.flatnonzero(self.codes == KINDS.index(kind))
-
-    @property
-    def outside(self) -> np.ndarray:
-        """Indices of the vectors that do not matter."""
-        return self["outside"]
-
-    @property
-    def candidate(self) -> np.ndarray:
-        """Indices of the vectors on the margin that are not needed."""
-        return self["candidate"]
-
-    @property
-    def free(self) -> np.ndarray:
-        """Indices of the essential support vectors."""
-        return self["free"]
-
-    @property
-    def bound(self) -> np.ndarray:
-        """Indices of the support vectors at their bound."""
-        return self["bound"]
-
-    @property
-    def support(self) -> np.ndarray:
-        """A mask of the support vectors, free and bound."""
-        return self.codes >= KINDS.index("free")
+#: The relative gap that a certificate is expected to prove where nobody says.
+WANTED = 1e-9
+#: Multiply-adds that differences of rows may take.
+MOST_DIFFERENCES = 2e9
+#: Rounding is told of where it is more than this share of a gap that is not tiny.
+ROUNDING_SHOWN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +51,7 @@ class Certificate:
     dual: float
     #: |Σβ − total|, the rounding that is left of it.
     infeasibility: float
-    #: How far β is outside its box: 0, as the certified β is within it.
-    box_violation: float
+    #: LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one.
     kkt_violation: float
     kinds: Kinds
     #: What was recomputed, and at what precision.
@@ -88,17 +60,22 @@ class Certificate:
     positive: bool | None = True
     #: The proof that no hyperplane separates the classes, for a hard margin that has none.
     inseparable: Inseparable | None = None
+    #: How much rounding may have changed P − D, at most; 0 for running sums, which prove nothing.
+    rounding: float = 0.0
 
     @property
     def gap(self) -> float:
-        """P − D, at least 0; infinite where one side is not there."""
-        return max(0.0, self.primal - self.dual) if np.isfinite(self.primal + self.dual) else np.inf
+        """P − D, at least 0, and what rounding may have hidden of it; infinite where one side is not there."""
+        apart = self.primal - self.dual
+        return max(0.0, apart) + self.rounding if np.isfinite(self.primal + self.dual) else np.inf
 
     @property
     def relative_gap(self) -> float:
-        """Gap / max(|P|, |D|); 0 if both are 0."""
+        """Gap / max(|P|, |D|); 0 if both are 0, and infinite if they are so but for rounding."""
         scale = max(abs(self.primal), abs(self.dual))
-        return 0.0 if scale == 0.0 else self.gap / scale if np.isfinite(self.gap) else np.inf
+        if scale == 0.0:
+            return 0.0 if self.gap == 0.0 else np.inf
+        return self.gap / scale if np.isfinite(self.gap) else np.inf
 
     def holds(self, tol: float) -> bool:
         """Whether this proves the point optimal to the relative gap `tol`."""
@@ -126,6 +103,8 @@ class Certificate:
             ("vectors", ", ".join(f"{counts[kind]} {kind}" for kind in KINDS)),
             ("precision", self.precision),
         ]
+        if self.rounding > ROUNDING_SHOWN * self.gap and self.relative_gap > WANTED:
+            rows.insert(3, ("rounding", f"{self.rounding:.3g} of the gap, at most"))
         if self.remark:
             rows.append(("remark", self.remark))
         return "\n".join(f"{name:<13}  {value}" for name, value in rows)
@@ -141,18 +120,25 @@ class Examined:
 
 
 def certify(problem: Problem, iterate: Iterate) -> Certificate:
-    """The certificate of a point, recomputed in float64 from the data."""
+    """The certificate of a point, recomputed in float64 from the data, with a bound on its own rounding."""
     return examine(problem, iterate).certificate
 
 
-def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
-    """Complete an iterate to a primal-dual pair and certify it."""
+def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED) -> Examined:
+    """Complete an iterate to a primal-dual pair and certify it.
+
+    `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
+    """
     space = problem.space
     if iterate.b is not None and problem.bias != "free":
         raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
     # 1. The two sides: β feasible, and w = w(β) unless the solver has a w of its own.
-    beta, w, scores, coef = iterate.beta, iterate.w, None if fresh else iterate.scores, iterate.coef
+    beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
+    raw = beta if iterate.raw is None else iterate.raw
     linked = iterate.linked and beta is not None
+    if beta is not None and not np.isfinite(beta.sum()):  # it has grown beyond all numbers, and says nothing
+        beta, scores = problem.feasible(np.zeros(problem.n)), None
+        w = None if linked else w
     if beta is not None and not problem.is_feasible(beta):
         beta = _repaired(problem, beta)
         if not problem.total and not problem.hard:
@@ -167,37 +153,26 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
     b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
     if beta is None:
         beta = problem.dual_point(scores, b)
-    # 2. ‖w‖², ‖w(β)‖² and Kβ; an unlinked pair pays for Kβ only when it is certified for good.
-    sqnorm = space.sqnorm(w, scores)
-    if linked:
-        dual_sqnorm, dual_scores = sqnorm, scores
-    elif fresh:
-        v = space.combine(beta)
-        dual_scores = space.scores(v)
-        dual_sqnorm = space.sqnorm(v, dual_scores)
-    else:
-        dual_scores = None
-        dual_sqnorm = space.sqnorm(space.combine(beta))
-    # 3. Both objectives.
+    # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
+    pair = _Pair(problem, w, b, beta, linked, 0.01 * wanted)
+    values = pair.plain(scores, fresh)
+    if fresh and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
+        values = min(values, pair.exact(values), key=lambda one: one.rounding)
     if problem.hard:
-        coef = beta if linked else coef
-        w, b, beta, coef, scores, dual_scores, primal, dual = _hard(
-            problem, w, b, beta, coef, scores, dual_scores, sqnorm, dual_sqnorm
-        )
-    else:
-        primal = 0.5 * sqnorm + problem.loss_sum(scores + b) + (problem.total or 0.0) * b
-        dual = problem.dual_terms(beta) - 0.5 * dual_sqnorm
+        beta = beta * values.theta
+        if not iterate.answer:  # an answer stays as its algorithm gave it
+            w, b = w / values.margin, b / values.margin
     # 4. What else there is to say.
-    kkt = _kkt_violation(problem, beta, dual_scores) if dual_scores is not None else np.nan
+    kkt = kkt_violation(problem, beta, values.dual_scores) if values.dual_scores is not None else np.nan
     certificate = Certificate(
-        primal=primal,
-        dual=dual,
+        primal=values.primal,
+        dual=values.dual,
         infeasibility=0.0 if problem.total is None else abs(float(beta.sum()) - problem.total),
-        box_violation=_box_violation(problem, beta),
         kkt_violation=kkt,
-        kinds=_kinds(problem, beta, scores + b, kkt),
-        precision=_precision(problem, fresh),
-        positive=False if _shown_indefinite(problem, beta, dual_sqnorm) else problem.kernel.positive,
+        kinds=kinds_of(problem, beta, values.z, kkt),
+        precision=_precision(problem, fresh, values.exact),
+        positive=_positive(problem, beta, values, fresh),
+        rounding=values.rounding,
     )
     point = Iterate(
         k=iterate.k,
@@ -205,11 +180,108 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True) -> Examined:
         b=b if problem.bias == "free" else None,
         beta=beta,
         linked=linked,
-        coef=coef,
+        raw=None if raw is beta else raw,
+        event=iterate.event,
         related=iterate.related,
         answer=iterate.answer,
     )
-    return Examined(point, certificate, _accuracy(problem, scores + b))
+    return Examined(point, certificate, _accuracy(problem, values.z))
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """What the two objectives of a pair are, and what they were made from."""
+
+    primal: float
+    dual: float
+    #: A bound on the rounding of P − D; 0 for running sums.
+    rounding: float
+    #: Decision values of the primal point (of (w, b)/m for a hard margin) and Kβ (of θβ).
+    z: np.ndarray
+    dual_scores: np.ndarray | None
+    dual_sqnorm: float
+    #: The m and θ of a hard margin; 1 for any other.
+    margin: float = 1.0
+    theta: float = 1.0
+    exact: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A primal point (w, b) and a feasible dual point β, to be evaluated."""
+
+    problem: Problem
+    w: np.ndarray
+    b: float
+    beta: np.ndarray
+    #: Whether w is w(β).
+    linked: bool
+    #: A relative rounding below this need not be bounded any better.
+    enough: float
+
+    def plain(self, scores: np.ndarray, fresh: bool) -> _Values:
+        """In float64; an unlinked pair pays for Kβ only when it is certified for good."""
+        space, w, beta = self.problem.space, self.w, self.beta
+        sqnorm = space.sqnorm(w, scores)
+        if self.linked:
+            dual_sqnorm, dual_scores = sqnorm, scores
+        elif fresh:
+            v = space.combine(beta)
+            dual_scores = space.scores(v)
+            dual_sqnorm = space.sqnorm(v, dual_scores)
+        else:
+            dual_scores, dual_sqnorm = None, space.sqnorm(space.combine(beta))
+        errors = plain_errors(self.problem, w, beta, dual_sqnorm) if fresh else None
+        return self._values(scores + self.b, sqnorm, dual_scores, dual_sqnorm, errors)
+
+    def exact(self, plain: _Values) -> _Values:
+        """With the least rounding that there is."""
+        space, w, b, beta = self.problem.space, self.w, self.b, self.beta
+        dual_scores = None if plain.dual_scores is None else plain.dual_scores / plain.theta
+        if isinstance(space, LinearSpace):
+            z = decisions(space, w, b)
+            dual_sqnorm = square(*combination(space, beta))
+            errors = exact_linear_errors(space, w, beta, z, dual_sqnorm)
+            return self._values(z, space.sqnorm(w), dual_scores, dual_sqnorm, errors, exact=True)
+        # The least rounding takes the differences of rows one by one, which is too long for many long ones.
+        least = np.count_nonzero(w) * space.work / space.n <= MOST_DIFFERENCES
+        bounds = space.exact_rounding if least else space.rounding
+        scores, sizes = kernel_scores(space, w, least)
+        error, own = exact_kernel_error(w, scores, sizes, bounds)
+        sqnorm = dual_sqnorm = float(w @ scores)
+        dual_own, dual_scores = own, scores
+        if not self.linked:
+            dual_scores, sizes = kernel_scores(space, beta, least)
+            dual_own = exact_kernel_error(beta, dual_scores, sizes, bounds)[1]
+            dual_sqnorm = float(beta @ dual_scores)
+        errors = Errors(error, own, dual_own)
+        return self._values(scores + b, sqnorm, dual_scores, dual_sqnorm, errors, exact=True)
+
+    def _values(
+        self,
+        z: np.ndarray,
+        sqnorm: float,
+        dual_scores: np.ndarray | None,
+        dual_sqnorm: float,
+        errors: Errors | None,
+        exact: bool = False,
+    ) -> _Values:
+        problem, b, beta = self.problem, self.b, self.beta
+        if not problem.hard:
+            primal = 0.5 * sqnorm + problem.loss_sum(z) + (problem.total or 0.0) * b
+            dual = problem.dual_terms(beta) - 0.5 * dual_sqnorm
+            rounding = 0.0
+            if errors is not None and dual_scores is not None:
+                rounding = soft_rounding(problem, z, b, primal, beta, dual_scores, errors, self.enough * abs(primal))
+            return _Values(primal, dual, rounding, z, dual_scores, dual_sqnorm, exact=exact)
+        m, primal, theta, dual = _hard(problem, z, beta, sqnorm, dual_sqnorm)
+        rounding = 0.0
+        if errors is not None and dual_scores is not None and np.isfinite(primal):
+            rounding = hard_rounding(problem, self.w, m, sqnorm, beta, theta, z, b, dual_scores, errors)
+        if not np.isfinite(rounding):  # the least margin is 0 but for rounding: no hyperplane is proved to separate
+            m, primal, rounding = 1.0, np.inf, 0.0
+        dual_scores = None if dual_scores is None else dual_scores * theta
+        return _Values(primal, dual, rounding, z / m, dual_scores, dual_sqnorm, m, theta, exact)
 
 
 def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:
@@ -225,87 +297,46 @@ def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:
     return problem.feasible(beta)
 
 
+def _positive(problem: Problem, beta: np.ndarray, values: _Values, fresh: bool) -> bool | None:
+    """Whether the kernel is positive semi-definite: as it says, unless the numbers show that it is not."""
+    if _shown_indefinite(problem, beta, values.dual_sqnorm):
+        return False
+    # A dual value above a primal one beyond rounding: no positive semi-definite kernel does that either.
+    if fresh and problem.kernel.positive is None and values.primal - values.dual < -values.rounding:
+        return False
+    return problem.kernel.positive
+
+
 def _shown_indefinite(problem: Problem, beta: np.ndarray, sqnorm: float) -> bool:
     """Whether βᵀKβ is negative beyond its rounding: no positive semi-definite kernel does that."""
     if problem.linear or sqnorm >= 0.0:
         return False
-    terms = float(np.abs(beta) @ np.sqrt(np.abs(problem.space.diag()))) ** 2
-    rounding = problem.n * np.finfo(problem.X.dtype).eps * terms
+    terms = float(np.abs(beta) @ np.sqrt(np.abs(problem.space.diag())))
+    rounding = problem.n * float(np.finfo(problem.X.dtype).eps) * terms * terms
     return sqnorm < -rounding
 
 
-def _hard(problem, w, b, beta, coef, scores, dual_scores, sqnorm, dual_sqnorm):
-    """The hard margin: (w, b)/m is feasible for m = min yz > 0, and the best multiple of β maximises the dual."""
-    m = problem.margin(scores + b)
-    primal = np.inf
-    if m > 0:
-        w, b, scores, coef = w / m, b / m, scores / m, None if coef is None else coef / m
-        primal = 0.5 * sqnorm / m / m
+def _hard(
+    problem: Problem, z: np.ndarray, beta: np.ndarray, sqnorm: float, dual_sqnorm: float
+) -> tuple[float, float, float, float]:
+    """The hard margin: (w, b)/m is feasible for m = min yz > 0, and the best multiple θβ maximises the dual.
+
+    Returns m (1 where it is not positive), the primal value, θ (1 where there is none) and the dual value.
+    """
+    m = problem.margin(z)
+    primal = 0.5 * sqnorm / m / m if m > 0 else np.inf
     slope = float(problem.target @ beta)
     theta = slope / dual_sqnorm if dual_sqnorm > 0 else 0.0
-    if np.isfinite(theta) and theta > 0:
-        beta = beta * theta
-        dual_scores = None if dual_scores is None else dual_scores * theta
-        return w, b, beta, coef, scores, dual_scores, primal, 0.5 * theta * slope
-    return w, b, beta, coef, scores, dual_scores, primal, 0.0
+    if not (np.isfinite(theta) and theta > 0):
+        theta, slope = 1.0, 0.0
+    return m if m > 0 else 1.0, primal, theta, 0.5 * theta * slope
 
 
-def _kkt_violation(problem: Problem, beta: np.ndarray, scores: np.ndarray) -> float:
-    """With g = ∂D/∂β: max_{β<upper} g − min_{β>lower} g for a free bias, else the largest projected gradient."""
-    lower, upper = problem.bounds
-    most, least = -np.inf, np.inf
-    for start, stop in blocks(problem.n, BLOCK):
-        part = slice(start, stop)
-        v = beta[part]
-        if problem.form is not None:
-            form = problem.form
-            g = form.target[part] - scores[part] - form.ridge[part] * v
-            up = g - np.where(v >= 0, form.tube[part], -form.tube[part])
-            down = g - np.where(v > 0, form.tube[part], -form.tube[part])
-        else:  # logistic: ∂/∂β of its entropy is −y log(a/(1−a))
-            tiny = np.finfo(np.float64).tiny
-            a = np.divide(np.abs(v), problem.C[part], out=np.full(len(v), 0.5), where=problem.C[part] > 0)
-            up = down = -scores[part] - problem.target[part] * np.log(np.maximum(a, tiny) / np.maximum(1 - a, tiny))
-        most = max(most, up[v < upper[part]].max(initial=-np.inf))
-        least = min(least, down[v > lower[part]].min(initial=np.inf))
-    if problem.bias == "free":
-        return max(0.0, most - least)
-    return max(0.0, most, -least)
-
-
-def _box_violation(problem: Problem, beta: np.ndarray) -> float:
-    lower, upper = problem.bounds
-    return max(0.0, float((lower - beta).max()), float((beta - upper).max()))
-
-
-def _kinds(problem: Problem, beta: np.ndarray, z: np.ndarray, kkt: float) -> Kinds:
-    """Which kind each sample is; a sample is on the margin when it is as near to it as the point is to KKT."""
-    near = min(max(kkt, 1e-8), 1e-3) if np.isfinite(kkt) else 1e-3
-    lower, upper = problem.bounds
-    codes = np.empty(problem.n, np.int8)
-    largest = float(np.abs(beta).max())
-    for start, stop in blocks(problem.n, BLOCK):
-        part = slice(start, stop)
-        v = beta[part]
-        reach = upper[part] - lower[part]
-        crumb = 1e-9 * np.minimum(reach, largest)
-        code = np.full(len(v), KINDS.index("free"), np.int8)
-        code[(v >= upper[part] - crumb) | (v <= lower[part] + crumb)] = KINDS.index("bound")
-        zero = np.abs(v) <= crumb
-        if problem.form is not None:
-            off = np.abs(np.abs(problem.form.target[part] - z[part]) - problem.form.tube[part])
-            on_margin = (off <= near) & (problem.C[part] > 0)
-        else:
-            on_margin = np.zeros(len(v), bool)
-        code[zero] = np.where(on_margin[zero], KINDS.index("candidate"), KINDS.index("outside"))
-        codes[part] = code
-    return Kinds(codes)
-
-
-def _precision(problem: Problem, fresh: bool) -> str:
+def _precision(problem: Problem, fresh: bool, exact: bool) -> str:
     if not fresh:
         return "running sums of the solver"
-    return f"recomputed in float64 from {problem.X.dtype} data"
+    how = "with twice the precision of float64" if exact else "in float64"
+    return f"recomputed {how} from {problem.X.dtype} data"
 
 
 def _accuracy(problem: Problem, z: np.ndarray) -> float:

@@ -22,7 +22,9 @@ def findings(problem: Problem, certificate: Certificate, tol: float) -> list[str
 def advice(problem: Problem, certificate: Certificate, tol: float) -> str:
     """What to do next, in a sentence or two."""
     found = findings(problem, certificate, tol)
-    return "; ".join(found) if found else "allow more time or iterations, or try another solver (maxmargin.solvers())"
+    return (
+        "; ".join(found) if found else "allow more time or iterations, or try another solver (maxmargin.list_solvers())"
+    )
 
 
 def _scaling(problem: Problem) -> str:
@@ -31,7 +33,9 @@ def _scaling(problem: Problem) -> str:
         return ""
     X = problem.X
     if sp.issparse(X):
-        sizes = np.asarray(abs(X).max(axis=0).todense()).ravel()
+        _, column = np.unique(X.indices, return_inverse=True)
+        sizes = np.zeros(int(column.max(initial=-1)) + 1)
+        np.maximum.at(sizes, column, np.abs(X.data))
     else:
         sizes = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     sizes = sizes[sizes > 0]
@@ -49,15 +53,15 @@ def _float32_floor(problem: Problem, certificate: Certificate, tol: float) -> st
     return ""
 
 
-def _conflicts(problem: Problem, most: int = 20_000) -> str:
-    """Equal rows with different labels: no hyperplane can satisfy both."""
-    if problem.task != "classification" or problem.n > most or sp.issparse(problem.X):
+def _conflicts(problem: Problem, most: int = 2_000_000) -> str:
+    """Equal rows with different labels: no hyperplane can satisfy both. Not for data of more numbers than `most`."""
+    X = problem.X
+    if problem.task != "classification" or sp.issparse(X) or X.size > most or problem.kernel.name == "precomputed":
         return ""
-    _, group = np.unique(problem.X, axis=0, return_inverse=True)
-    group = np.ravel(group)
-    positive = np.bincount(group, weights=problem.target > 0)
-    negative = np.bincount(group, weights=problem.target < 0)
-    both = int(np.count_nonzero((positive > 0) & (negative > 0)))
+    labels: dict[bytes, set[float]] = {}
+    for row, label in zip(X + 0.0, problem.target, strict=True):  # −0 becomes 0
+        labels.setdefault(row.tobytes(), set()).add(float(label))
+    both = sum(len(seen) > 1 for seen in labels.values())
     return f"{both} rows appear with both labels: look at the data" if both else ""
 
 

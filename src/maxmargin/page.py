@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import io
 import os
-import secrets
+import re
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from maxmargin.errors import InvalidInput
+from maxmargin.files import place, replacing
+
+__all__ = ["document", "embedded", "facts", "picture", "place", "table", "write"]
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,12 +59,12 @@ li { max-width: 46rem; margin: .35rem 0; }
 """
 
 
-def document(title: str, body: str) -> str:
-    """A whole HTML document."""
+def document(title: str, body: str, style: str = "") -> str:
+    """A whole HTML document, with rules for its style besides those that all pages share."""
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>{STYLE}{style}</style>\n</head>\n'
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
@@ -83,9 +85,16 @@ def facts(rows: Iterable[Sequence[str]]) -> str:
     return f'<table class="facts"><tbody>\n{lines}</tbody></table>'
 
 
-def picture(source: str, caption: str) -> str:
-    """A figure with its caption; the source is a file beside the page, or what `embedded` gives."""
-    return f'<figure><img src="{source}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption></figure>'
+def picture(source: str, caption: str, narrow: str | None = None) -> str:
+    """A figure with its caption, which is HTML; the source is a file beside the page, or what `embedded` gives.
+
+    `narrow` is another version of it for narrow screens.
+    """
+    words = " ".join(unescape(re.sub(r"<[^>]*>", "", caption)).split())
+    image = f'<img src="{source}" alt="{escape(words)}">'
+    if narrow is not None:
+        image = f'<picture><source media="(max-width: 40rem)" srcset="{narrow}">{image}</picture>'
+    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
 
 
 def embedded(figure: Figure) -> str:
@@ -95,33 +104,9 @@ def embedded(figure: Figure) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def place(path: str | os.PathLike[str]) -> Path:
-    """Where a page is to be written, refused in one sentence if that cannot be."""
-    file = Path(path)
-    if file.is_dir():
-        raise InvalidInput(f"{file} is a folder; give the name of a file in it, such as {file / 'report.html'}")
-    if not file.parent.is_dir():
-        raise InvalidInput(f"cannot write {file}: there is no folder {file.parent}; make it first")
-    if not os.access(file.parent, os.W_OK):
-        raise InvalidInput(f"cannot write {file}: the folder {file.parent} is not writable; choose another")
-    return file
-
-
 def write(path: str | os.PathLike[str], text: str) -> Path:
     """Write a page whole or not at all: whoever reads the file meanwhile sees the old one."""
-    written = place(path)
-    # Beside the file that a link may lead to: only within a folder is a replacement one step.
-    final = written.resolve()
-    ordinary = final.is_file() or not written.exists()  # a pipe or a device must not be replaced
-    part = final.parent / f".maxmargin-{secrets.token_hex(8)}.part" if ordinary else written
-    try:
+    with replacing(path) as file:
         # A label may hold half of a surrogate pair, which UTF-8 has no bytes for.
-        part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
-        if ordinary:
-            os.replace(part, final)
-    except OSError as error:
-        raise InvalidInput(f"cannot write {written}: {error.strerror or error}; choose another folder") from None
-    finally:
-        if ordinary:
-            part.unlink(missing_ok=True)
-    return written
+        file.write(text.encode("utf-8", "xmlcharrefreplace"))
+    return Path(path)

@@ -8,15 +8,26 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
 
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
+
+from maxmargin.errors import InvalidInput
 
 
 def threads() -> int:
     """How many threads to use: MAXMARGIN_THREADS if set, else the cores this process may run on."""
     wanted = os.environ.get("MAXMARGIN_THREADS")
     if wanted:
-        return max(1, int(wanted))
+        try:
+            count = int(wanted)
+        except ValueError:
+            count = 0
+        if count < 1:
+            raise InvalidInput(f"MAXMARGIN_THREADS is {wanted!r}; set it to a whole number ≥ 1, or unset it")
+        return count
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -27,6 +38,10 @@ def blocks(n: int, size: int) -> list[tuple[int, int]]:
 
 def over_blocks(function: Callable[[int, int], object], n: int, size: int) -> None:
     """Call function(start, stop) for every block, side by side; each call must write to its own place."""
+    if n <= size:  # as in all small fits: not a microsecond more than the call itself
+        if n > 0:
+            function(0, n)
+        return
     pieces = blocks(n, size)
     helpers = min(threads(), len(pieces)) - 1
     if helpers <= 0 or getattr(_here, "inside", False):  # a thread of ours that waited for the others would block them
@@ -84,8 +99,6 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 _lock = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
 _here = threading.local()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _pools.clear())  # a forked process has none of its parent's threads
 _inside = 0
 _limits: list = []
 _found: tuple[int, ThreadpoolController] | None = None
@@ -99,18 +112,62 @@ def _controller() -> ThreadpoolController:
     return _found[1]
 
 
+def _take_control() -> None:
+    """Let this thread change the limit: threadpoolctl 3.8 ignores all threads but the first that did, until told so.
+
+    Ours may do so in turn, as they hold a lock and count who is inside.
+    """
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(openblas, "clear_controlling_thread"):
+        openblas.clear_controlling_thread(force=True)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread, so that its sums have one order; several threads may be inside at once."""
     global _inside
     with _lock:
         _inside += 1
-        if _inside == 1:
+        _here.depth = getattr(_here, "depth", 0) + 1
+        if not _limits:
+            _take_control()
             _limits.append(_controller().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
         with _lock:
             _inside -= 1
+            _here.depth -= 1
             if _inside == 0:
+                _take_control()
                 _limits.pop().restore_original_limits()
+                _take_control()  # and leave it to whoever comes next
+
+
+def _after_fork() -> None:
+    """A forked process has none of its parent's threads but the one that forked, nor what the others held."""
+    global _lock, _inside
+    _lock = threading.Lock()
+    _pools.clear()
+    _inside = getattr(_here, "depth", 0)  # a limit that only the others wanted is lifted when it is next used
+    shared: Any = getattr(getattr(threadpoolctl, "OpenBLASController", None), "_SHARED_STATE", None)
+    if hasattr(shared, "lock"):
+        shared.lock = threading.Lock()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "maxmargin" and module is not None:
+            for value in list(vars(module).values()):
+                _renew_locks(value)
+
+
+def _renew_locks(value: object) -> None:
+    """New locks for a registry, and for the cached properties of a class, which have locks before Python 3.12."""
+    if isinstance(value, type):
+        for part in vars(value).values():
+            if isinstance(part, cached_property) and hasattr(part, "lock"):
+                part.lock = threading.RLock()
+    elif type(value).__module__ == "maxmargin.registry" and hasattr(value, "_lock"):
+        value._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

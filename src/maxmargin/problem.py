@@ -19,8 +19,10 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.bias import kinked_bias, kinks_with_slopes, smooth_bias
+from maxmargin.columns import check_width
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.kernels import kernel as kernel_by_name
@@ -50,9 +52,9 @@ class Problem:
     y : array of length n
         Two labels of any kind (the smaller becomes −1), or real targets for a regression loss; None for one-class.
     loss : str or Loss
-        See `maxmargin.losses.losses()`.
+        See `maxmargin.list_losses()`.
     kernel : str, Kernel or callable
-        See `maxmargin.kernels.kernels()`; a callable takes two matrices of rows.
+        See `maxmargin.list_kernels()`; a callable takes two matrices of rows.
     bias : "free", "augmented" or "none"
         How the hyperplane may leave the origin.
     C, lam : float
@@ -113,6 +115,8 @@ class Problem:
         target, classes = _targets(y, X.shape[0], task)
         if task == "novelty" and bias != "free":
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
+        if isinstance(kernel, Linear) and sp.issparse(X):
+            check_width(X.shape[1], 1, X.nnz)
         kernel = kernel.fitted(X)
         C = _weight(C, lam)
         if np.isinf(C) and loss.name != "hinge":
@@ -248,6 +252,20 @@ class Problem:
         used = self.C > 0
         C = self.C[used]
         return -float(C @ self.loss.conjugate(-beta[used] / C, self.target[used]))
+
+    def signs(self, what: str) -> np.ndarray:
+        """The labels −1 and +1, for what has no meaning without them."""
+        if self.task != "classification":
+            raise InvalidInput(f"{what} is about two classes; a problem with loss={self.loss.name!r} has none")
+        return self.target
+
+    def sqnorm_without_bias(self, w: np.ndarray) -> float:
+        """‖w‖² in the space of φ itself, without the constant feature of an augmented bias."""
+        space = self.space
+        if isinstance(space, LinearSpace):
+            return float(w[:-1] @ w[:-1])
+        inside = space.bias(w) / space.constant if space.constant else 0.0
+        return max(0.0, space.sqnorm(w) - inside**2)
 
     def margin(self, z: np.ndarray) -> float:
         """The smallest y_i z_i over the rows that count."""

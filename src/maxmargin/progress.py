@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from maxmargin.solve import Look
+    from maxmargin.run import Look
 
 
 class Progress:

@@ -35,11 +35,12 @@ def project(
             if room < -1e-9 * size:
                 raise InvalidInput(f"no point within the bounds has the sum {total:g}")
             return corner.copy()
-    mu = _multiplier(v, lower, upper, total, shrink)
-    _clip(v, mu, lower, upper, shrink, beta)
-    rest = abs(total - float(beta.sum()))
-    if rest > 1e-15 * float(np.abs(beta).sum()):
-        _settle(beta, np.abs(v - mu - beta), lower, upper, total)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond the largest number lies infinity, which the bounds clip
+        mu = _multiplier(v, lower, upper, total, shrink)
+        _clip(v, mu, lower, upper, shrink, beta)
+        rest = abs(total - float(beta.sum()))
+        if rest > 1e-15 * float(np.abs(beta).sum()):
+            _settle(beta, np.abs(v - mu - beta), lower, upper, total)
     return beta
 
 
@@ -76,15 +77,16 @@ def _excess(v, mu, lower, upper, shrink, total):
 
 @compiled
 def _multiplier(v, lower, upper, total, shrink):
-    # A bracket: doubling steps away from 0 until the excess changes its sign.
+    # A bracket: doubling steps away from 0 until the excess changes its sign; it never does where rounding has put the
+    # total beyond the sum of a corner, or where v is not finite.
     low, high, reach = 0.0, 0.0, 0.0
     for i in range(len(v)):
         reach = max(reach, abs(v[i]) + shrink[i])
     reach = max(reach / 4.0, abs(total) / len(v), 1e-300)
-    while _excess(v, low, lower, upper, shrink, total)[0] < 0.0:
+    while _excess(v, low, lower, upper, shrink, total)[0] < 0.0 and reach < np.inf:
         low -= reach
         reach *= 2.0
-    while _excess(v, high, lower, upper, shrink, total)[0] > 0.0:
+    while _excess(v, high, lower, upper, shrink, total)[0] > 0.0 and reach < np.inf:
         high += reach
         reach *= 2.0
     mu = low

@@ -47,6 +47,18 @@ class Registry(Generic[Entry]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
+    def classes(self) -> dict[str, type]:
+        """The classes of all entries, by their own names."""
+        made = [entry if isinstance(entry, type) else type(entry) for entry in map(self.__getitem__, self.names())]
+        return {one.__name__: one for one in made}
+
+    def class_of(self, module: str, name: str) -> type:
+        """A registered class by its own name, for the `__getattr__` of a package that offers them all."""
+        found = None if name.startswith("_") else self.classes().get(name)
+        if found is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return found
+
     def _discover(self) -> None:
         if self._discovered:
             return

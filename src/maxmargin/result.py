@@ -1,4 +1,4 @@
-"""What goes through the loop and what comes out: Iterate, Trace, Status, Result."""
+"""What goes through the loop and what comes out: Event, Iterate, Trace, Status, Result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,27 @@ from maxmargin.problem import Problem
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
+    from maxmargin.kkt import KKT
     from maxmargin.solvers.base import Solver
+
+
+@dataclass(frozen=True)
+class Event:
+    """One single update of a solver that makes its updates visible (``grain=1``).
+
+    A dual method moves the dual variables of one or two samples. Of a primal method these are the coefficients in
+    w = Σ coefficient_i φ(x_i), and of the perceptron its signed counts of corrections.
+    """
+
+    #: The samples whose variables moved.
+    indices: tuple[int, ...]
+    #: Their values before and after the update.
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    #: How far the first of them would have moved without its bounds.
+    unclipped: float
+    #: What the update gained in the dual; NaN for an algorithm that does not climb it.
+    gain: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +59,10 @@ class Iterate:
     work: float = 0.0
     #: The solver's own guess of the relative gap; it makes the loop look, and is never believed.
     estimate: float | None = None
-    #: The coefficients of w = Σ coef_i φ(x_i), where they are neither β nor w itself (the perceptron's counts).
-    coef: np.ndarray | None = None
+    #: The solver's own β, where it is not feasible as it stands: `beta` is then the feasible point made from it.
+    raw: np.ndarray | None = None
+    #: The single update that led here, where the solver makes them visible.
+    event: Event | None = None
     #: The problem that the solver is really working on, and its point there (the penalty method).
     related: Related | None = None
     #: The solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
@@ -52,7 +74,7 @@ class Iterate:
         def copy(a: np.ndarray | None) -> np.ndarray | None:
             return None if a is None else a.copy()
 
-        return replace(self, w=copy(self.w), beta=copy(self.beta), scores=None, coef=copy(self.coef))
+        return replace(self, w=copy(self.w), beta=copy(self.beta), scores=None, raw=copy(self.raw))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +95,10 @@ class Snapshot:
     w: np.ndarray
     b: float
     beta: np.ndarray
+    #: The solver's own β before it was made feasible; equal to `beta` where there was nothing to do.
+    raw_beta: np.ndarray
+    #: The single update that led here, where the solver makes them visible.
+    event: Event | None = None
 
 
 COLUMNS = (
@@ -87,18 +113,36 @@ COLUMNS = (
     "support",
     "free",
     "bound",
+    "beta_sum",
 )
 
 
 @dataclass(eq=False)
 class Trace:
-    """What the loop saw, one row a look; ``trace["gap"]`` is a column. The clock stood still while it looked."""
+    """What the loop saw, one row per look; ``trace["gap"]`` is a column. The clock stood still while it looked.
+
+    The columns are those of `COLUMNS`; ``beta_sum`` is Σβ of the solver's own β, before it was made feasible.
+    """
 
     rows: list[tuple[float, ...]] = field(default_factory=list)
     snapshots: list[Snapshot] = field(default_factory=list)
     #: Seconds that the solver ran, and that the loop spent on looking and certifying.
     solver_seconds: float = 0.0
     look_seconds: float = 0.0
+
+    def add(
+        self,
+        iteration: int,
+        seconds: float,
+        certificate: Certificate,
+        accuracy: float = np.nan,
+        beta_sum: float = np.nan,
+    ) -> None:
+        """One more row: a look at an iteration, and what was proved there."""
+        counts = certificate.kinds.counts
+        proved = (certificate.primal, certificate.dual, certificate.gap, certificate.relative_gap)
+        support = (counts["free"] + counts["bound"], counts["free"], counts["bound"])
+        self.rows.append((iteration, seconds, *proved, certificate.kkt_violation, accuracy, *support, beta_sum))
 
     def __getitem__(self, column: str) -> np.ndarray:
         return np.array([row[COLUMNS.index(column)] for row in self.rows], dtype=np.float64)
@@ -119,6 +163,7 @@ class Reason(Enum):
     INTERRUPTED = "interrupted"
     CALLBACK = "stopped by a callback"
     STALLED = "no further progress"
+    DIVERGED = "diverged"
     FINISHED = "the algorithm has ended"
     INSEPARABLE = "not separable"
 
@@ -149,6 +194,8 @@ class Result:
     tol: float
     #: Certificates of problems that the solver really worked on, by name (the penalty method).
     related: dict[str, Certificate] = field(default_factory=dict)
+    #: Whether "auto" chose the solver.
+    chosen: bool = False
 
     @cached_property
     def w(self) -> np.ndarray | None:
@@ -157,12 +204,17 @@ class Result:
 
     @cached_property
     def coef(self) -> np.ndarray | None:
-        """The coefficients of w = Σ coef_i φ(x_i), β itself wherever the solver works on the dual; None if unknown."""
-        if self.point.coef is not None:
-            return self.point.coef
+        """The coefficients of w = Σ coef_i φ(x_i): β for a dual method, signed counts for the perceptron; or None."""
+        if self.point.answer:
+            return self.raw_beta
         if not self.problem.linear:
             return self._weights
-        return self.point.beta if self.point.linked else None
+        if not self.point.linked:
+            return None
+        if not self.problem.hard:
+            return self.beta
+        along = self.problem.space.combine(self.beta)  # a hard margin's w is a multiple of w(β), near 1
+        return self.beta * float(self._weights @ along) / max(float(along @ along), np.finfo(float).tiny)
 
     @cached_property
     def b(self) -> float:
@@ -174,6 +226,53 @@ class Result:
         """The signed dual point, β_i = y_i α_i for classification."""
         assert self.point.beta is not None
         return self.point.beta
+
+    @property
+    def raw_beta(self) -> np.ndarray:
+        """The solver's own β before it was made feasible; `beta` itself for most solvers.
+
+        The penalty method keeps Σβ = 0 only nearly, and the perceptron counts corrections.
+        """
+        return self.beta if self.point.raw is None else self.point.raw
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """The multipliers of the margin constraints, α_i = y_i β_i ≥ 0; only for classes."""
+        return self.problem.signs("alpha") * self.beta
+
+    @property
+    def slack(self) -> np.ndarray:
+        """ξ_i = max(0, 1 − y_i z_i): how far each sample is inside its margin; only for classes."""
+        y = self.problem.signs("slack")
+        return np.maximum(0.0, 1.0 - y * (self.problem.space.scores(self._weights) + (self.point.b or 0.0)))
+
+    @property
+    def slack_multipliers(self) -> np.ndarray:
+        """The multipliers C_i − α_i of ξ_i ≥ 0; only for classes."""
+        return self.problem.C - self.alpha
+
+    @property
+    def margin_width(self) -> float:
+        """The distance 2/‖w‖ between the two margins, in the space of φ; infinite for w = 0."""
+        norm = self.problem.sqnorm_without_bias(self._weights) ** 0.5
+        return 2.0 / norm if norm > 0.0 else np.inf
+
+    @property
+    def support_biases(self) -> np.ndarray:
+        """The bias that each free support vector gives, y_i − ⟨w, φ(x_i)⟩; at the optimum all of them are b.
+
+        In the order of ``certificate.kinds.free``; only for classes.
+        """
+        free = self.certificate.kinds.free
+        scores = self.problem.space.scores(self._weights) - self.problem.space.bias(self._weights)
+        return self.problem.signs("support_biases")[free] - scores[free]
+
+    @cached_property
+    def kkt(self) -> KKT:
+        """The KKT conditions one by one, with the residual and the worst sample of each; prints as a table."""
+        from maxmargin.kkt import kkt_of
+
+        return kkt_of(self.problem, self.point)
 
     @property
     def support(self) -> np.ndarray:
@@ -201,9 +300,9 @@ class Result:
 
     def certify(self) -> Certificate:
         """The certificate again, recomputed from β, w, b and the data."""
-        from maxmargin.certificate import certify
+        from maxmargin.certificate import examine
 
-        return certify(self.problem, self.point)
+        return examine(self.problem, self.point, wanted=self.tol).certificate
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path."""

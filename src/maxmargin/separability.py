@@ -1,14 +1,16 @@
 """The proof that a hard margin does not exist: one point in both convex hulls.
 
 Classes are separable by a hyperplane exactly when their convex hulls do not meet. So α ≥ 0 with
-Σ_{+}α = Σ_{−}α = 1 and ‖Σ α_i y_i φ(x_i)‖ = r proves that no hyperplane has a margin above r/2; r ≈ 0 proves that
+Σ_{+}α = Σ_{−}α = 1 and ‖Σ α_i y_i φ(x_i)‖ = r proves that no hyperplane has a margin above r/2, and r = 0 proves that
 none separates. (Without a free bias the hyperplane passes through the origin of the space; then Σα = 1 over all
 samples, and the margin is at most r.)
 
     1. Take the samples of each class with the largest |β|: a dual ascent that diverges piles its weight on such a
        point.
     2. Solve the non-negative least squares problem  Σ α_i y_i φ(x_i) = 0, Σ_{+}α = Σ_{−}α = 1  over them.
-    3. Make the sums exact and measure r.
+    3. If r is tiny, solve the same equations for the few samples with α > 0 once more, in rational numbers: float64
+       data are rational, so that this is exact. A solution with α ≥ 0 is a proof; r is then 0, not nearly 0.
+    4. Where there is none (or w has no coordinates), only the bound on the margin is left, and it is called that.
 
 Lawson & Hanson, Solving Least Squares Problems, chapter 23 (the active set method behind step 2).
 """
@@ -16,6 +18,7 @@ Lawson & Hanson, Solving Least Squares Problems, chapter 23 (the active set meth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,9 +29,13 @@ from maxmargin.problem import Problem
 MOST = 500
 
 
+#: Unknowns of the largest rational system that is solved: its numbers grow to thousands of digits.
+MOST_RATIONAL = 40
+
+
 @dataclass(frozen=True, eq=False)
 class Inseparable:
-    """One point in both convex hulls: α with Σ_{+}α = Σ_{−}α = 1 and ‖Σ α y φ(x)‖ = distance ≈ 0."""
+    """One point in both convex hulls: α with Σ_{+}α = Σ_{−}α = 1 and ‖Σ α y φ(x)‖ = distance, 0 or nearly."""
 
     alpha: np.ndarray
     distance: float
@@ -36,16 +43,23 @@ class Inseparable:
     margin_bound: float
     #: The largest norm of a sample, to judge the distance by.
     radius: float
+    #: Whether it was solved in rational numbers: then no hyperplane separates. Otherwise a margin may exist that is
+    #: smaller than the bound.
+    proved: bool = False
 
     def __str__(self) -> str:
+        if not self.proved:
+            return (
+                f"if a margin exists, it is below {self.margin_bound:.2g} (the data have a radius of {self.radius:.2g})"
+            )
         return (
-            f"the classes are not separable: {np.count_nonzero(self.alpha)} samples make a point of both convex hulls"
-            f" (distance {self.distance:.2g}, data radius {self.radius:.2g})"
+            f"the classes are not separable: {np.count_nonzero(self.alpha)} samples make a point of both convex hulls,"
+            f" in exact arithmetic"
         )
 
 
 def prove_inseparable(problem: Problem, beta: np.ndarray, near: float = 1e-7) -> Inseparable | None:
-    """A proof that the hard margin does not exist, or None if the samples that β points to give none."""
+    """A proof that the hard margin does not exist, or a bound on it, or None if β points to neither."""
     used = problem.C > 0
     y = problem.target
     # 1.
@@ -62,18 +76,101 @@ def prove_inseparable(problem: Problem, beta: np.ndarray, near: float = 1e-7) ->
         sums = np.ones((1, chosen.size))
     matrix = np.vstack([(features * (y[chosen] / radius)[:, None]).T, sums])
     alpha = _nonnegative_least_squares(matrix, np.r_[np.zeros(features.shape[1]), np.ones(len(sums))])
-    # 3.
     reached = sums @ alpha
     if (reached <= 0.5).any():
         return None
     alpha = alpha / (reached @ sums)
     full = np.zeros(problem.n)
     full[chosen] = alpha
-    point = problem.space.combine(full * y)
-    distance = float(np.sqrt(max(0.0, problem.space.sqnorm(point))))
+    distance = float(np.linalg.norm((full[chosen] * y[chosen]) @ features))
     if distance > near * radius:
         return None
+    # 3. and 4.
+    exact = _rational(problem, chosen, features, alpha)
+    if exact is not None:
+        full[chosen] = exact
+        return Inseparable(full, 0.0, 0.0, radius, proved=True)
+    # What rounding can hide of the distance: a sum of so many products.
+    distance += (features.shape[1] + chosen.size) * float(np.finfo(np.float64).eps) * radius
     return Inseparable(full, distance, distance / 2 if problem.bias == "free" else distance, radius)
+
+
+def _rational(problem: Problem, chosen: np.ndarray, features: np.ndarray, alpha: np.ndarray) -> np.ndarray | None:
+    """The weights of a common point in exact arithmetic, rounded for show; None where there is no proof."""
+    y = problem.target[chosen]
+    if not problem.linear:
+        return _equal_rows(problem, chosen, y)
+    support = np.flatnonzero(alpha)
+    if features.shape[1] + 2 > MOST_RATIONAL or support.size > MOST_RATIONAL:
+        return _equal_rows(problem, chosen, y)
+    support = support[np.argsort(-alpha[support], kind="stable")]
+    if problem.bias == "free":
+        sums = [[Fraction(int(y[i] == sign)) for i in support] for sign in (1.0, -1.0)]
+    else:
+        sums = [[Fraction(1)] * support.size]
+    rows = [
+        [Fraction(float(y[i])) * Fraction(float(features[i, j])) for i in support] for j in range(features.shape[1])
+    ]
+    right = [Fraction(0)] * len(rows) + [Fraction(1)] * len(sums)
+    solved = solve_rational(rows + sums, right, [Fraction(float(alpha[i])) for i in support])
+    if solved is None or min(solved) < 0:
+        return None
+    exact = np.zeros(len(chosen))
+    exact[support] = [float(value) for value in solved]
+    return exact
+
+
+def _equal_rows(problem: Problem, chosen: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+    """A row that two samples of different classes share is a common point, in the space of any kernel."""
+    if problem.kernel.name == "precomputed":
+        return None
+    rows = problem.X[chosen]
+    rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+    seen: dict[bytes, int] = {}
+    for place in np.flatnonzero(y > 0):
+        seen.setdefault((rows[place] + 0.0).tobytes(), int(place))
+    for place in np.flatnonzero(y < 0):
+        other = seen.get((rows[place] + 0.0).tobytes())
+        if other is not None:
+            exact = np.zeros(len(chosen))
+            exact[other] = exact[place] = 1.0 if problem.bias == "free" else 0.5
+            return exact
+    return None
+
+
+def solve_rational(rows: list[list[Fraction]], right: list[Fraction], guess: list[Fraction]) -> list[Fraction] | None:
+    """A solution of the equations in rational numbers, near the guess; None where there is none.
+
+    Gauss and Jordan: each equation is solved for the first of its variables that is not taken yet, so that the
+    variables that come first (the largest) are determined by the others, which keep their guess.
+    """
+    table = [[*row, value] for row, value in zip(rows, right, strict=True)]
+    count = len(guess)
+    pivots: list[int] = []
+    for row in table:
+        for done, column in enumerate(pivots):
+            factor = row[column]
+            if factor:
+                row[:] = [entry - factor * other for entry, other in zip(row, table[done], strict=True)]
+        column = next((k for k in range(count) if row[k]), -1)
+        if column < 0:
+            if row[-1]:
+                return None  # 0 = something else
+            pivots.append(count)  # an equation that says nothing new
+            continue
+        scale = row[column]
+        row[:] = [entry / scale for entry in row]
+        for other in table[: len(pivots)]:
+            factor = other[column]
+            if factor:
+                other[:] = [entry - factor * mine for entry, mine in zip(other, row, strict=True)]
+        pivots.append(column)
+    solution = list(guess)
+    basic = {column for column in pivots if column < count}
+    for row, column in zip(table, pivots, strict=True):
+        if column < count:
+            solution[column] = row[-1] - sum(row[k] * guess[k] for k in range(count) if k not in basic)
+    return solution
 
 
 def _features(problem: Problem, chosen: np.ndarray) -> np.ndarray:

@@ -9,12 +9,14 @@ With an augmented bias φ carries the constant s as one more feature (K → K + 
 
 from __future__ import annotations
 
+from functools import cached_property
+from math import fsum
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.kernels import Gram, Kernel
+from maxmargin.kernels import Gram, Kernel, Precomputed
 from maxmargin.kernels.base import slice_rows, sqnorms
 from maxmargin.kernels.gram import COLUMNS
 from maxmargin.parallel import blocks, over_blocks
@@ -37,6 +39,16 @@ class LinearSpace:
         self.size = self.d + 1
         #: Multiply-adds of one pass over the data.
         self.work = int(X.nnz) if sp.issparse(X) else self.n * self.d
+
+    @cached_property
+    def width(self) -> int:
+        """The most numbers of a row that are not 0, the constant feature included."""
+        return _width(self.X) + (1 if self.constant else 0)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest ‖φ(x)‖²."""
+        return float(self.diag().max(initial=0.0))
 
     def combine(self, u: np.ndarray) -> np.ndarray:
         size = max(4096, -(-self.n // PARTS))
@@ -92,6 +104,37 @@ class KernelSpace:
         self.work = numbers if kernel.name == "precomputed" else self.n * numbers
         self._gram: Gram | None = None
 
+    @cached_property
+    def largest(self) -> float:
+        """The largest k(x, x)."""
+        return float(np.abs(self.diag()).max(initial=0.0))
+
+    @cached_property
+    def rounding(self) -> tuple[float, float]:
+        """Bounds on the rounding of a value of the kernel as products with K compute it, absolute and relative."""
+        return self._rounding(exact=False)
+
+    @cached_property
+    def exact_rounding(self) -> tuple[float, float]:
+        """The same where the kernel is computed with the least rounding."""
+        return self._rounding(exact=True)
+
+    def source(self) -> tuple[Kernel, Any]:
+        """The kernel and the rows that its values come from, also where a matrix of them was computed before."""
+        kernel = self.kernel
+        if isinstance(kernel, Precomputed) and kernel.source is not None and kernel.samples is not None:
+            return kernel.source, kernel.samples()
+        return kernel, self.X
+
+    def _rounding(self, exact: bool) -> tuple[float, float]:
+        kernel, X = self.source() if exact else (self.kernel, self.X)
+        longest = float(sqnorms(X).max(initial=0.0)) if not isinstance(kernel, Precomputed) else 0.0
+        bounds = kernel.exact_rounding if exact else kernel.rounding
+        absolute, relative = bounds(entries_per_pair(X), longest)
+        if self.constant:  # K + s² is rounded once more
+            absolute += 2.0 * _EPS * self.largest
+        return absolute, relative + 2.0 * _EPS
+
     def gram(self) -> Gram:
         """A new, empty cache of rows: what one run left behind must not change the bits of the next."""
         return Gram(self.kernel, self.X, self.constant**2, self.cache_bytes)
@@ -118,8 +161,8 @@ class KernelSpace:
         return self._products().diag
 
     def bias(self, w: np.ndarray) -> float:
-        """The bias inside w: s² Σ c_i."""
-        return self.constant**2 * float(w.sum())
+        """The bias inside w: s² Σ c_i, the sum rounded once."""
+        return self.constant**2 * fsum(w) if self.constant else 0.0
 
     def decision(self, Z: Any, w: np.ndarray) -> np.ndarray:
         """⟨w, φ(z)⟩ for new rows, the constant feature included."""
@@ -141,4 +184,15 @@ class KernelSpace:
         return self._gram
 
 
+def _width(X: Any) -> int:
+    """The most entries of a row."""
+    return int(np.diff(X.indptr).max(initial=0)) if sp.issparse(X) else X.shape[1]
+
+
+def entries_per_pair(X: Any) -> int:
+    """The most columns in which one of two rows has an entry: so many differences make up their distance."""
+    return min(X.shape[1], 2 * _width(X))
+
+
+_EPS = float(np.finfo(np.float64).eps)
 Space = LinearSpace | KernelSpace

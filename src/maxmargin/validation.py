@@ -14,19 +14,30 @@ from maxmargin.parallel import over_blocks
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
+#: Where the largest value is beyond these, squares of float32 values overflow or underflow: float64 is used instead.
+FLOAT32 = (1e-15, 1e15)
+#: Beyond this a kernel value overflows float32.
+LARGEST_FLOAT32 = 1e37
+#: Below this the largest squared norm, what is left of the others is rounding.
+SMALLEST = 1e-305
 #: Beyond this C·k(x,x), steps on β vanish beside C.
 HARDEST = 1e30
 
 
 def check_rows(X: Any, name: str = "X") -> Any:
-    """X as a C-ordered float array or canonical CSR; float32 stays float32; what is right already is not copied."""
+    """X as a C-ordered float array or canonical CSR, not copied where it is that already.
+
+    float32 stays float32, unless its squares would overflow.
+    """
     if sp.issparse(X):
         X = _check_sparse(X, name)
     else:
         X = _check_dense(X, name)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InvalidInput(f"{name} has shape {X.shape}; at least one row and one column are needed")
-    _check_values(X, name)
+    largest = _check_values(X, name)
+    if X.dtype == np.float32 and largest > 0.0 and not FLOAT32[0] <= largest <= FLOAT32[1]:
+        X = X.astype(np.float64)
     return X
 
 
@@ -72,21 +83,22 @@ def _check_sparse(X: Any, name: str) -> Any:
     return X
 
 
-def _check_values(X: Any, name: str) -> None:
-    """Refuse NaN, infinities and values whose squares overflow, naming row and column; a block at a time."""
+def _check_values(X: Any, name: str) -> float:
+    """Refuse NaN, infinities and values whose squares overflow, naming row and column; returns the largest |value|."""
     values = X.data if sp.issparse(X) else X
     size = max(1, 2**18 // max(1, values.shape[1] if values.ndim == 2 else 1))
-    refused = []
+    refused, sizes = [], [0.0]
 
     def check(start: int, stop: int) -> None:
         part = values[start:stop]
         low, high = float(part.min(initial=0.0)), float(part.max(initial=0.0))
+        sizes.append(max(-low, high))
         if not (np.isfinite(low) and np.isfinite(high) and max(-low, high) <= LARGEST):
             refused.append((start, stop))
 
     over_blocks(check, len(values), size)
     if not refused:
-        return
+        return max(sizes)
     start, stop = min(refused)
     bad = np.argwhere(~(np.abs(values[start:stop], dtype=np.float64) <= LARGEST))[0]
     if sp.issparse(X):
@@ -109,6 +121,13 @@ def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
     largest = float(kernel.diag(X).max())
     if not np.isfinite(largest):
         raise InvalidInput(f"the kernel {kernel.name!r} overflows on this data: scale the features down")
+    if kernel.name != "linear" and X.dtype == np.float32 and largest > LARGEST_FLOAT32:
+        raise InvalidInput(f"the kernel {kernel.name!r} overflows float32 on this data: scale the features down")
+    if kernel.name == "linear" and largest < SMALLEST and (X.nnz if sp.issparse(X) else X.any()):
+        raise InvalidInput(
+            f"the values of X are so small that their squares underflow (the largest ‖x‖² is {largest:.0e}):"
+            f" multiply the features by a constant"
+        )
     C = float(weights[np.isfinite(weights)].max(initial=0.0))
     if C * largest > HARDEST:
         raise InvalidInput(

@@ -161,7 +161,7 @@ def test_any_task_has_checkpoints(options, files, tmp_path, command):
 def test_a_checkpoint_of_another_training_is_refused(trained, command, monkeypatch):
     folder, _, _ = trained
     monkeypatch.chdir(folder)
-    run(folder)
+    run(folder, "--overwrite")
     ended = command("train", "data.svm", *OPTIONS, "-C", "31", "--checkpoint", "state", "--resume")
     assert ended.status == 1
     assert "belongs to another training" in ended.err

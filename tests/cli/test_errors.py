@@ -118,9 +118,9 @@ def folder(files, tmp_path_factory):
     (made / "target.csv").write_text("x,target\n1,1\n2,nan\n")
     (made / "one.svm").write_text("1 1:1\n1 1:2\n")
     from maxmargin.data import read
+    from maxmargin.loop import solve
     from maxmargin.models import model_of, save
     from maxmargin.problem import Problem
-    from maxmargin.solve import solve
 
     data = read(made / "two.svm")
     save(model_of(solve(Problem(data.X, data.y), tol=0.01)), made / "model.mm")
@@ -195,3 +195,12 @@ def test_help_shows_an_example(name, command):
     ended = command(name, "--help")
     assert ended.status == 0
     assert f"Example: maxmargin {name}" in " ".join(ended.out.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("arguments", [["solvers"], ["train", "two.svm"]], ids=" ".join)
+def test_a_number_of_threads_that_is_none(arguments, command, files, monkeypatch):
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("MAXMARGIN_THREADS", "abc")
+    ended = command(*arguments)
+    assert ended.status == 1
+    assert ended.err == "maxmargin: MAXMARGIN_THREADS is 'abc'; set it to a whole number ≥ 1, or unset it\n"

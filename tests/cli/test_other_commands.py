@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.data import FORMATS, read
-from maxmargin.kernels import kernels
-from maxmargin.losses import losses
+from maxmargin.kernels import list_kernels
+from maxmargin.losses import list_losses
 from maxmargin.models import load
-from maxmargin.solvers import solvers
+from maxmargin.solvers import list_solvers
 
 pytestmark = pytest.mark.compiled
 
@@ -73,7 +73,7 @@ def test_a_race_of_all_names_those_that_refuse(files, command):
     assert "not for this problem: " in ended.out and "coordinate-ascent" in ended.out
 
 
-@pytest.mark.parametrize("name, known", [("solvers", solvers), ("kernels", kernels), ("losses", losses)])
+@pytest.mark.parametrize("name, known", [("solvers", list_solvers), ("kernels", list_kernels), ("losses", list_losses)])
 def test_the_lists_are_complete(name, known, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     ended = command(name)

@@ -240,3 +240,89 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write(path, broken())
     assert path.read_text() == "mine"
     assert [file.name for file in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_header_of_many_thousand_names(delimiter, table):
+    names = [f"ENSG{k:011d}" for k in range(16_000)]
+    row = delimiter.join(["0.5"] * len(names))
+    header = delimiter.join([*names, "target"])
+    path = table(f"{header}\n{row}{delimiter}a\n{row}{delimiter}b\n")
+    assert len(header) > 131_072
+    data = read(path)
+    assert data.X.shape == (2, 16_000) and data.names == tuple(names) and data.y.tolist() == ["a", "b"]
+    again = read(path, features=data.names, target="target")  # as a model asks for them
+    np.testing.assert_array_equal(again.X, data.X)
+
+
+@pytest.mark.parametrize(
+    "header, words",
+    [
+        ("x" * 200_000, "cannot be split into names"),
+        ('"' + "x" * 200_000 + '",y', "cannot be split into names|which column"),
+        (",".join(["x"] * 60_000), "two columns called 'x'"),
+    ],
+)
+def test_a_header_that_cannot_be_used(header, words, table):
+    with pytest.raises(InvalidInput, match=words):
+        read(table(f"{header}\n1\n"))
+
+
+def test_blank_lines_below_many_columns_need_no_memory(table):
+    names = ",".join(f"x{k}" for k in range(20_000))
+    path = table(f"{names},y\n" + "\n" * 2**20 + ",".join(["1"] * 20_001) + "\n")
+    assert read(path).X.shape == (1, 20_000)
+
+
+def test_one_long_label_does_not_make_all_labels_long(table):
+    path = table("x,y\n" + "1,a\n" * 5000 + "2," + "b" * 10**6 + "\n")
+    with pytest.raises(InvalidInput, match="a label has 1000000 characters"):
+        read(path)
+
+
+def test_a_column_that_is_asked_for_twice(table):
+    with pytest.raises(InvalidInput, match="'x' is asked for twice"):
+        read(table("x,y\n1,2\n"), features=["x", "x"])
+
+
+def test_a_damaged_compressed_archive(tmp_path):
+    path = tmp_path / "data.npz"
+    np.savez_compressed(path, X=np.arange(600.0).reshape(200, 3), y=np.arange(200))
+    raw = path.read_bytes()
+    refused = 0
+    for at in range(60, 160):
+        path.write_bytes(raw[:at] + bytes([raw[at] ^ 0x40]) + raw[at + 1 :])
+        try:
+            read(path)
+        except InvalidInput as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert refused > 50
+
+
+def test_names_inside_an_archive_are_escaped(tmp_path):
+    with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
+        archive.writestr("X\n\x1b[1m.npy", b"")
+    with pytest.raises(InvalidInput, match=r"X\\n\\x1b\[1m"):
+        read(tmp_path / "data.npz")
+
+
+def test_offsets_of_an_arrow_file_are_validated(tmp_path):
+    """An offset that leads outside its buffer is refused, not followed."""
+    pa = pytest.importorskip("pyarrow")
+    offsets = np.array([0, 1, 2**30, 3], np.int32)
+    text = pa.StringArray.from_buffers(3, pa.py_buffer(offsets), pa.py_buffer(b"abc"))
+    table = pa.table({"x": [1.0, 2.0, 3.0], "target": text})
+    with pa.OSFile(str(tmp_path / "data.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
+    with pytest.raises(InvalidInput, match="cannot read"):
+        read(tmp_path / "data.arrow")
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "-1", "1.5", " "])
+def test_a_number_of_threads_that_is_none(value, monkeypatch):
+    from maxmargin.parallel import threads
+
+    monkeypatch.setenv("MAXMARGIN_THREADS", value)
+    with pytest.raises(InvalidInput, match=r"MAXMARGIN_THREADS is .*; set it to a whole number ≥ 1"):
+        threads()

@@ -13,7 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, Problem, solve
+from maxmargin.diagnosis import advice
 from maxmargin.estimators import kernel_machine
 from maxmargin.result import Reason
 
@@ -35,6 +36,17 @@ def test_unscaled_data_with_huge_values_ends_with_a_diagnosis():
     with pytest.warns(ConvergenceWarning, match=r"badly scaled.*standardise"):
         machine = SVC(kernel="linear", C=10.0, max_time=2.0, solver="smo").fit(X, y)
     assert machine.certificate_.gap >= 0 and machine.status_.reason is not Reason.CONVERGED
+
+
+def test_rows_with_both_labels_are_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    X[0, 0], X[10:13] = -0.0, X[:3]
+    X[10, 0] = 0.0
+    y = np.arange(50) < 25
+    y[10:12] = ~y[:2]
+    problem = Problem(X, y)
+    assert "2 rows appear with both labels" in advice(problem, solve(problem, max_iter=1).certificate, 1e-4)
 
 
 @pytest.mark.parametrize("made", [SVC, NuSVC])

@@ -33,6 +33,7 @@ from maxmargin import (
 )
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators import matrix
+from maxmargin.result import Reason
 
 pytestmark = pytest.mark.compiled
 
@@ -192,7 +193,7 @@ def test_kernel_rows_are_shared_and_the_model_is_the_same_without(monkeypatch):
     shared = SVC(tol=1e-8).fit(X, y)
     assert sizes == [len(X)], "one matrix for all pairs"
     apart = SVC(tol=1e-8, cache_size=0.2).fit(X, y)
-    assert sizes == [len(X)]
+    assert len(X) not in sizes[1:], "no matrix of all rows"
     np.testing.assert_allclose(shared.decision_function(X), apart.decision_function(X), atol=1e-4)
     np.testing.assert_array_equal(shared.support_vectors_, X[shared.support_])
 
@@ -306,8 +307,10 @@ def test_a_search_takes_any_scorer_and_a_time_budget():
     X, y = scaled(load_diabetes)
     regression = SVRCV(Cs=[1.0, 100.0], gammas=[0.01, 0.1], cv=3).fit(X, y)
     assert regression.score(X, y) > 0.3
-    with pytest.raises(InvalidInput, match="time was up"):
-        SVRCV(Cs=[1.0, 100.0], cv=3, max_time=1e-6).fit(X, y)
+    with pytest.warns(sklearn.exceptions.ConvergenceWarning, match="time was up"):  # never without a model
+        hurried = SVRCV(Cs=[1.0, 100.0], cv=3, max_time=1e-6).fit(X, y)
+    assert hurried.status_.reason is Reason.MAX_TIME
+    assert hurried.predict(X[:2]).shape == (2,)
 
 
 def test_refusals_say_what_to_do():

@@ -74,7 +74,7 @@ def test_ctrl_c_ends_a_search_that_runs_on_several_threads(monkeypatch):
     # A job that was started in the background may have been told to ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(InvalidInput, match="before any value of C was scored in every fold"):
+        with pytest.raises(KeyboardInterrupt):  # nothing was scored: there is no model to hand back
             SVCCV(Cs=[0.01, 1.0, 100.0], gammas=[0.01, 0.1], cv=5, refit=False).fit(X, y)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -100,7 +100,7 @@ def test_a_block_of_the_shared_matrix():
     rows, columns = np.array([4, 0]), np.array([5, 1, 1])
     np.testing.assert_array_equal(block_of(K, rows, columns), K[np.ix_(rows, columns)])
     with pytest.raises(InvalidInput, match="'polynomial' overflows on this data"):
-        shared_matrix(Polynomial(degree=5, gamma=1.0, coef0=0.0), np.full((3, 2), 1e9, np.float32), 1e6)
+        shared_matrix(Polynomial(degree=5, gamma=1.0, coef0=0.0), np.full((3, 2), 1e35, np.float32), 1e6)
 
 
 def test_a_problem_of_checked_parts_is_the_problem():

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from maxmargin import Problem
 from maxmargin.errors import InvalidInput, MemoryLimit
-from maxmargin.kernels import RBF, Custom, Gram, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, kernels
+from maxmargin.kernels import RBF, Custom, Gram, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, list_kernels
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.transforms import PolynomialTransform
 
@@ -60,7 +60,7 @@ STORAGES = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix, "int64 indic
 
 
 def test_every_kernel_has_its_formula_here():
-    assert set(kernels()) == {*FORMULAS, "precomputed"}
+    assert set(list_kernels()) == {*FORMULAS, "precomputed"}
 
 
 def test_block_is_the_formula(kernel):
@@ -246,7 +246,7 @@ def test_bad_constant_of_a_sigmoid_is_refused():
 
 
 def test_names():
-    for name in kernels():
+    for name in list_kernels():
         if name != "custom":
             assert kernel_by_name(name).name == name
     with pytest.raises(InvalidInput, match="function"):

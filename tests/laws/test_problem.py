@@ -119,6 +119,15 @@ def test_projection_at_any_scale(instance, decades):
     check_projection(*instance, c=10.0**decades)
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e308])
+@pytest.mark.parametrize("total", [-2.5, 0.0, 2.5])
+def test_projection_ends_whatever_it_is_given(value, total):
+    """A compiled loop without an end cannot be broken off, not even by Ctrl-C."""
+    for upper in (1.0, np.inf):
+        v = np.array([value, 0.0, 1.0])
+        assert project(v, np.full(3, -upper), np.full(3, upper), total).shape == (3,)
+
+
 @given(projections(), st.integers(0, 2**32 - 1))
 def test_projection_is_the_nearest_point(instance, seed):
     """⟨v − β, q − β⟩ ≤ 0 for every q of the set: the geometry, without μ."""

@@ -6,14 +6,15 @@ import hashlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from maxmargin import Problem, solve
-from maxmargin.errors import MaxMarginError
-from maxmargin.losses import losses
+from maxmargin.errors import MaxMarginError, Refused
+from maxmargin.losses import list_losses
 from maxmargin.solvers.base import registry
 
 SMALL = os.environ.get("MAXMARGIN_TEST_SIZE") == "small"
@@ -44,7 +45,7 @@ def exact(p):
 
 
 @pytest.mark.parametrize("solver", OPTIMISERS)
-@pytest.mark.parametrize("loss", losses())
+@pytest.mark.parametrize("loss", list_losses())
 def test_every_loss_and_bias_is_solved(solver, loss):
     for kernel in ("linear", "rbf", "laplacian"):
         for bias in ("none", "augmented", "free"):
@@ -158,9 +159,38 @@ def test_a_warm_start_at_the_optimum_stays_there(solver):
         p = make("hinge", bias=bias)
         if accepted(solver, p):
             best = exact(p)
+            if not registry[solver].starts:
+                with pytest.raises(Refused, match="takes none"):
+                    solve(p, solver=solver, start=best)
+                continue
             result = solve(p, solver=solver, tol=1e-3, start=best, max_time=60)
             assert result.converged
             assert result.certificate.primal <= best.certificate.primal * (1 + 2e-3)
+
+
+@pytest.mark.parametrize("solver", registry.names())
+def test_a_start_is_honoured_or_refused(solver):
+    """Two starts lead to two different first iterates, or the solver says that it does not take them."""
+    for loss in ("hinge", "squared-hinge"):
+        for bias in ("augmented", "free"):
+            p = make(loss, bias=bias)
+            if not accepted(solver, p):
+                continue
+            starts = {"w": [(np.full(3, 5.0), 1.0), (np.full(3, -5.0), 1.0)]}
+            starts["beta"] = [p.feasible(0.7 * p.target), p.feasible(0.1 * p.target)]
+            for kind, pair in starts.items():
+                if kind not in registry[solver].starts:
+                    with pytest.raises(Refused, match=r"start"):
+                        solve(p, solver=solver, start=pair[0])
+                    continue
+                firsts = []
+                for start in pair:
+                    made = registry[solver]
+                    # The first step 1/t of plain SGD is 1, and forgets whatever it began with.
+                    made = replace(made, step=0.1) if solver == "sgd" else made
+                    seen = solve(p, made, tol=0, start=start, max_iter=1, every=1, snapshots=True).trace.snapshots[0]
+                    firsts.append(np.r_[seen.w, seen.beta])
+                assert not np.allclose(*firsts), f"{solver}: {kind} was not honoured on {p!r}"
 
 
 @pytest.mark.parametrize("solver", registry.names())

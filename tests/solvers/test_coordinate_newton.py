@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import Problem, solve
-from maxmargin.losses import losses
+from maxmargin.losses import list_losses
 from maxmargin.solvers.fast import coordinate_newton
 from maxmargin.solvers.fast.free_block import FreeBlock, times
 from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, grow, is_tall
@@ -19,7 +19,7 @@ from maxmargin.space import LinearSpace
 pytestmark = pytest.mark.compiled
 
 ROWS, COLUMNS = STEP * FEWEST + 500, 5
-LOSSES = [name for name in losses() if name not in ("logistic", "one-class")]
+LOSSES = [name for name in list_losses() if name not in ("logistic", "one-class")]
 REGRESSION = ("epsilon-insensitive", "squared-epsilon-insensitive", "least-squares")
 
 

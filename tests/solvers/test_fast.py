@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from maxmargin.kernels.corner import Corner
 from maxmargin.kernels.exponential import exponential
 from maxmargin.kernels.panel import Panel
 from maxmargin.parallel import one_blas_thread, over_blocks
-from maxmargin.solvers import choose
+from maxmargin.solvers import candidates, choose
 from maxmargin.solvers.fast.sweeps import shuffle
 from tests.solvers.problems import noisy
 
@@ -158,10 +159,22 @@ def test_many_features_are_left_to_the_sweeps():
 
 
 def test_auto_takes_the_fast_solvers():
-    X, y = noisy(100, 5)
+    X, y = noisy(2000, 5)
     assert choose(Problem(X, y)) == choose(Problem(X, y, bias="none")) == "coordinate-newton"
     assert choose(Problem(X, y, kernel="rbf")) == choose(Problem(X, y, kernel="rbf", bias="augmented")) == "working-set"
     assert choose(Problem(X, y, kernel="sigmoid")) == "smo"
+
+
+def test_auto_takes_what_is_quick_on_small_problems():
+    X, y = noisy(100, 5)
+    assert choose(Problem(X, y)) == choose(Problem(X, y, kernel="rbf")) == "smo"
+    assert choose(Problem(X, y, bias="none")) == "coordinate-newton"
+    for bias in ("free", "augmented", "none"):
+        assert choose(Problem(X, y, loss="squared-hinge", bias=bias)) == "truncated-newton"
+    assert choose(Problem(X[:4], y[:4], loss="squared-hinge", bias="none")) == "coordinate-newton"
+    assert choose(Problem(X, y, kernel="rbf", bias="augmented")) == "working-set"
+    assert choose(Problem(X, y, loss="logistic")) == "truncated-newton"
+    assert "interior-point" in candidates(Problem(X, y))
 
 
 def test_shuffle_is_a_permutation_that_the_seed_decides():
@@ -205,6 +218,34 @@ def test_blas_is_looked_for_again_when_modules_have_come(monkeypatch):
         with one_blas_thread():
             assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
         assert len(looked) == times
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_blas_has_one_thread_whoever_asks_for_it_and_as_many_as_before_afterwards():
+    """Some versions of threadpoolctl ignore every thread but the first one that ever set a limit."""
+    before = blas_threads()
+    inside, leave, seen = threading.Event(), threading.Event(), []
+
+    def other() -> None:
+        with one_blas_thread():
+            seen.append(blas_threads())
+            inside.set()
+            leave.wait(30)
+
+    with one_blas_thread():
+        pass  # the main thread has been first
+    worker = threading.Thread(target=other)
+    worker.start()
+    assert inside.wait(30)
+    with one_blas_thread():
+        leave.set()
+        worker.join(30)
+        seen.append(blas_threads())  # the thread that set the limit is gone
+    assert seen == [{1}, {1}]
+    assert blas_threads() == before
 
 
 def test_a_forked_process_starts_threads_of_its_own(monkeypatch):

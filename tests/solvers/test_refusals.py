@@ -9,7 +9,7 @@ import pytest
 
 from maxmargin import Problem, solve
 from maxmargin.errors import MaxMarginError, MemoryLimit, Refused
-from maxmargin.losses import losses
+from maxmargin.losses import list_losses
 from maxmargin.solvers.base import registry
 
 from .problems import BIASES
@@ -21,7 +21,7 @@ values = X @ [1.0, -1.0, 0.5]
 
 
 def problems():
-    for loss in losses():
+    for loss in list_losses():
         for kernel in ("linear", "rbf", "sigmoid"):
             for bias in BIASES:
                 for C in (1.0, np.inf):

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 from maxmargin import Problem, certify, solve
-from maxmargin.losses import losses
+from maxmargin.losses import list_losses
 from maxmargin.losses.base import registry as losses_registry
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers.base import registry
@@ -19,7 +19,7 @@ from .problems import BIASES, DATA, data, problem, promised_gap
 
 pytestmark = pytest.mark.compiled
 
-SMOOTH = [name for name in losses() if losses_registry[name]().smooth]
+SMOOTH = [name for name in list_losses() if losses_registry[name]().smooth]
 NEWTON = "truncated-newton"
 
 

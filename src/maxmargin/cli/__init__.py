@@ -11,6 +11,8 @@ import signal
 import sys
 
 from maxmargin.errors import MaxMarginError
+from maxmargin.files import shown
+from maxmargin.interrupts import interruptible
 
 #: The exit status after Ctrl-C.
 INTERRUPTED = 130
@@ -28,7 +30,8 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _press)
     try:
-        status = _run()
+        with interruptible():
+            status = _run()
     except KeyboardInterrupt:
         status = _told("interrupted", INTERRUPTED)
     sys.exit(status)
@@ -44,8 +47,10 @@ def _run() -> int:
     import typer
 
     from maxmargin.cli.app import UsageError, app
+    from maxmargin.parallel import threads
 
     try:
+        threads()  # a MAXMARGIN_THREADS that is no number is refused by every command, not only by those that need it
         status = app(standalone_mode=False) or 0
         if status == INTERRUPTED:  # typer's other word for it
             raise KeyboardInterrupt
@@ -86,5 +91,5 @@ def _closed() -> int:
 
 def _told(sentence: str, status: int) -> int:
     """One sentence on standard error; gives the exit status."""
-    print(f"maxmargin: {sentence}", file=sys.stderr)
+    print(f"maxmargin: {shown(sentence)}", file=sys.stderr)
     return status

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from maxmargin.cli import options
+from maxmargin.files import shown
+
+if TYPE_CHECKING:
+    pass
 
 
 def check(
@@ -35,7 +40,8 @@ def check(
     if weights is not None and loaded.training is not None:
         given = options.row_weights(weights, loaded.training.n)
     with options.reading(data, not quiet) as progress:
-        findings = certify(loaded, parts_for(loaded, data, format, target, zero_based, progress), given)
+        parts = parts_for(loaded, data, format, target, zero_based, progress)
+        findings = certify(loaded, parts, given)
     good = all(finding.holds(tol) for finding in findings)
     if as_json:
         machines = [
@@ -53,8 +59,8 @@ def check(
         options.put({"holds": good, "machines": machines})
     else:
         for finding in findings:
-            print(
-                f"{finding.name}: primal {finding.primal:.10g}, dual {finding.dual:.10g}, relative gap"
+            options.say(
+                f"{shown(finding.name)}: primal {finding.primal:.10g}, dual {finding.dual:.10g}, relative gap"
                 f" {finding.relative_gap:.3g} (claimed {finding.claimed_gap:.3g}),"
                 f" infeasibility {finding.infeasibility:.2g}"
             )

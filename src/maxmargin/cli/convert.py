@@ -28,9 +28,8 @@ def convert(
     Example: maxmargin convert a9a.mm a9a.onnx
     """
     from maxmargin.models import formats as models
-    from maxmargin.page import place
 
-    place(output)
+    options.outputs({"SOURCE": source}, {"OUTPUT": output})
     if source != "-" and format is None and (kind := models.format_of(source)) is not None:
         if target is not None or zero_based is not None:
             raise typer.BadParameter("--target and --zero-based are for data; this is a model")
@@ -39,7 +38,7 @@ def convert(
                 f"which format should {output} have? End the name in one of: {', '.join(models.SUFFIXES)}"
             )
         models.save(models.load(source, kind), output, to)
-        print(f"{source} ({kind} model) → {output}")
+        options.say(f"{source} ({kind} model) → {output}")
         return
     from maxmargin.data import blocks, write
 
@@ -55,4 +54,4 @@ def convert(
             raise InvalidInput(f"{source} has no rows")
 
     write(output, counted(), to)
-    print(f"{source} → {output}: {rows} rows")
+    options.say(f"{source} → {output}: {rows} rows")

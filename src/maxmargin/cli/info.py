@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from maxmargin.cli import options
+from maxmargin.files import shown
 
 
 def info(
@@ -34,7 +35,7 @@ def info(
         options.put(facts)
     else:
         for name, value in facts.items():
-            print(f"{name.replace('_', ' '):<16} {value}")
+            print(f"{name.replace('_', ' '):<16} {shown(value)}")
 
 
 def _of_model(file: Path, kind: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import typer
 
 from maxmargin.cli import pressed
 from maxmargin.errors import InvalidInput, bytes_text
+from maxmargin.files import distinct, place, shown
 
 if TYPE_CHECKING:
     from maxmargin.models.fit import Budget
@@ -42,6 +43,20 @@ def usage() -> Iterator[None]:
         raise typer.BadParameter(str(error)) from None
 
 
+def outputs(inputs: Mapping[str, str | Path | None], written: Mapping[str, str | Path | None]) -> None:
+    """Before any work: no output may be an input or another output, and each must be a place to write to."""
+    with usage():
+        distinct(inputs, written)
+    for path in written.values():
+        if path is not None:
+            place(path)
+
+
+def say(text: object, file: Any = None) -> None:
+    """Print text that may hold names and labels from files: nothing of it reaches the terminal as a command to it."""
+    print("\n".join(map(shown, str(text).split("\n"))), file=file)
+
+
 @contextmanager
 def reading(name: str, wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A line on the terminal while a file is read; nothing where it is not wanted or there is no terminal."""
@@ -49,12 +64,14 @@ def reading(name: str, wanted: bool) -> Iterator[Callable[[int, int], None] | No
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
 
-    with Console(stderr=True).status(f"reading {name}") as status:
+    told = escape(shown(name))
+    with Console(stderr=True).status(f"reading {told}") as status:
 
         def show(done: int, size: int) -> None:
             share = f" ({done / size:.0%})" if size else ""
-            status.update(f"reading {name}: {bytes_text(done)}{share}")
+            status.update(f"reading {told}: {bytes_text(done)}{share}")
 
         yield show
 
@@ -88,23 +105,9 @@ def row_weights(path: Path | None, n: int) -> Any:
     """The weights of the rows from a file; None where there is none."""
     if path is None:
         return None
-    import numpy as np
+    from maxmargin.data.weights import read
 
-    from maxmargin.data import npy
-
-    try:
-        if path.suffix == ".npy":
-            with open(path, "rb") as file:
-                found = npy.read(file, str(path), path.stat().st_size)
-        else:
-            found = np.loadtxt(path, dtype=np.float64, ndmin=1)
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise InvalidInput(f"{path} is not one weight a line: {error}") from None
-    if found.shape != (n,) or found.dtype.kind not in "fiu" or not np.isfinite(found).all() or (found < 0).any():
-        raise InvalidInput(f"{path} must hold {n} finite weights ≥ 0, one a row")
-    return found.astype(np.float64)
+    return read(path, n)
 
 
 def put(value: Any) -> None:
@@ -121,4 +124,6 @@ def put(value: Any) -> None:
             return None
         return thing
 
-    print(json.dumps(plain(value), ensure_ascii=False))
+    text = json.dumps(plain(value), ensure_ascii=False)
+    # JSON escapes what is below 0x20; there is more that a terminal would obey.
+    print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import typer
 
 from maxmargin.cli import options
 from maxmargin.errors import InvalidInput
+from maxmargin.files import replacing, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,19 +44,17 @@ def predict(
     """
     from maxmargin.data.dataset import label_texts
     from maxmargin.models import load
-    from maxmargin.page import place
 
     if decision and probability:
         raise typer.BadParameter("choose --decision or --probability")
     if as_json and output is None:
         raise typer.BadParameter("--json needs -o: the answers would be mixed with the summary")
+    options.outputs({"MODEL": model, "DATA": data}, {"-o": output})
     loaded = load(model)
-    if output is not None:
-        place(output)
     tally = _Tally(loaded)
     with options.reading(data, not quiet) as progress, _sink(output) as sink:
         if probability:
-            sink.write(("labels " + " ".join(label_texts(_classes(loaded))) + "\n").encode())
+            sink.write(("labels " + " ".join(label_texts(_classes(loaded))) + "\n").encode("utf-8", "surrogatepass"))
         for part in parts_for(loaded, data, format, target, zero_based, progress):
             scores = loaded.scores(part.X)
             answers = loaded.labels(scores)
@@ -65,7 +65,7 @@ def predict(
     if as_json:
         options.put(tally.facts())
     else:
-        print(tally, file=sys.stderr if output is None else sys.stdout)
+        options.say(tally, sys.stderr if output is None else sys.stdout)
 
 
 def parts_for(
@@ -105,19 +105,26 @@ def _lines(model: Model, scores: np.ndarray, answers: np.ndarray, decision: bool
         rows = [label_text(answer) for answer in answers.tolist()]
     else:
         rows = label_texts(answers).tolist()
-    return "".join(row + "\n" for row in rows).encode("utf-8")
+    return "".join(row + "\n" for row in rows).encode("utf-8", "surrogatepass")
 
 
 @contextmanager
 def _sink(output: Path | None) -> Iterator[IO[bytes]]:
     if output is None:
-        yield sys.stdout.buffer
+        yield _Terminal() if sys.stdout.isatty() else sys.stdout.buffer
         sys.stdout.flush()
         return
-    from maxmargin.data.atomic import replacing
 
     with replacing(output) as file:
         yield file
+
+
+class _Terminal(io.BytesIO):
+    """Standard output where it is a terminal: labels are shown without what the terminal would obey."""
+
+    def write(self, lines: Any) -> int:
+        options.say(bytes(lines).decode("utf-8", "surrogatepass").removesuffix("\n"))
+        return len(lines)
 
 
 class _Tally:
@@ -168,9 +175,10 @@ class _Tally:
         labels = sorted({label for pair in self.counts for label in pair})
         if len(labels) > LARGEST_TABLE:
             return text
-        wide = max(len("label"), *(len(label) for label in labels), *(len(str(n)) for n in self.counts.values())) + 2
-        lines = ["label".ljust(wide) + "".join(label.rjust(wide) for label in labels) + "  (answers)"]
+        told = {label: shown(label) for label in labels}
+        wide = max(len("label"), *map(len, told.values()), *(len(str(n)) for n in self.counts.values())) + 2
+        lines = ["label".ljust(wide) + "".join(told[label].rjust(wide) for label in labels) + "  (answers)"]
         for label in labels:
             row = [str(self.counts.get((label, answer), 0)).rjust(wide) for answer in labels]
-            lines.append(label.ljust(wide) + "".join(row))
+            lines.append(told[label].ljust(wide) + "".join(row))
         return "\n".join([text, *lines])

@@ -10,6 +10,7 @@ import typer
 
 from maxmargin.cli import options
 from maxmargin.cli.verdict import write_traces
+from maxmargin.files import replacing, shown
 
 #: Rows that a solver is warmed up with.
 FEW = 30
@@ -19,6 +20,9 @@ def race(
     data: str = options.DATA,
     solvers: str | None = typer.Option(
         None, help="Names with commas between (by default all that accept the problem)."
+    ),
+    solver_option: list[str] = typer.Option(
+        [], help="A field of one of them, such as subgradient.rate=0.1; may be repeated."
     ),
     output: Path | None = typer.Option(
         None, "--output", "-o", help="A figure of gap against time: .png, .svg or .pdf."
@@ -41,24 +45,24 @@ def race(
 
     Example: maxmargin race a9a.svm --solvers smo,coordinate-ascent --bias none -o race.png --csv race.csv
     """
-    from maxmargin.cli.recipes import made
+    import scipy.sparse as sp
+
+    from maxmargin.cli.recipes import made, with_fields
+    from maxmargin.columns import mostly_empty, narrowed, occurring
     from maxmargin.data import read, scaling
     from maxmargin.errors import missing_extra
     from maxmargin.kernels.base import registry as kernels
     from maxmargin.losses.base import registry as losses
-    from maxmargin.page import place
     from maxmargin.problem import Problem
     from maxmargin.solvers.base import registry
 
     with options.usage():
         names = registry.names() if solvers is None else [name.strip() for name in solvers.split(",")]
-        chosen = {name: registry[name] for name in names}
+        chosen = with_fields({name: registry[name] for name in names}, solver_option)
         parts = made(losses[loss], "loss", loss, {}), made(kernels[kernel], "kernel", kernel, {})
         if not max_time > 0 or not tol >= 0:
             raise typer.BadParameter("--max-time must be > 0 and --tol ≥ 0")
-    for path in (output, table):
-        if path is not None:
-            place(path)
+    options.outputs({"DATA": data}, {"-o": output, "--csv": table})
     if output is not None:
         try:
             import matplotlib  # noqa: F401
@@ -67,7 +71,10 @@ def race(
     with options.reading(data, not quiet) as progress:
         rows = read(data, format, target=target, zero_based=zero_based, progress=progress)
     X = rows.X if scale is None else scaling(scale, rows.X).apply(rows.X)
-    problem = Problem(X, rows.y, loss=parts[0], kernel=parts[1], bias=bias, C=cost)  # type: ignore[arg-type]
+    fitted = parts[1].fitted(X)  # its parameters go by all columns, also by those that no row has
+    if sp.issparse(X) and mostly_empty(X.shape[1], X.nnz):
+        X = narrowed(X, occurring(X))  # nobody keeps the weights of a race
+    problem = Problem(X, rows.y, loss=parts[0], kernel=fitted, bias=bias, C=cost)  # type: ignore[arg-type]
     results = _run(problem, chosen, solvers is not None, tol, max_time, seed, quiet)
     if table is not None:
         write_traces(table, "solver", ((name, result.trace) for name, result in results.items()))
@@ -82,15 +89,16 @@ def _run(
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.live import Live
+    from rich.markup import escape
     from rich.table import Table
 
     from maxmargin.errors import MaxMarginError, Refused
-    from maxmargin.solve import solve
+    from maxmargin.loop import solve
 
     results: dict[str, Any] = {}
     lines: dict[str, list[str]] = {}
 
-    def shown() -> Table:
+    def standings() -> Table:
         grid = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for name in ("solver", "seconds", "with looks", "relative gap", ""):
             justify: Any = "left" if name in ("solver", "") else "right"
@@ -101,7 +109,7 @@ def _run(
 
     console = Console()
     refusals = []
-    with Live(shown(), console=console, auto_refresh=False, transient=not console.is_terminal) as live:
+    with Live(standings(), console=console, auto_refresh=False, transient=not console.is_terminal) as live:
         for name, solver in chosen.items():
             if refusal := solver.accepts(problem):
                 if named:
@@ -116,24 +124,24 @@ def _run(
                 if not quiet and console.is_terminal:
                     so_far = f"{perf_counter() - began:.2f}"
                     lines[name] = [f"{look.seconds:.2f}", so_far, f"{look.certificate.relative_gap:.2e}", "running"]
-                    live.update(shown(), refresh=True)
+                    live.update(standings(), refresh=True)
                 return False
 
             try:
                 result = solve(problem, solver, tol, max_time=max_time, random_state=seed, callbacks=[look])
             except MaxMarginError as error:
-                lines[name] = ["-", "-", "-", str(error)]
+                lines[name] = ["-", "-", "-", escape(shown(error))]
             else:
                 results[name] = result
                 seconds = result.trace.solver_seconds, perf_counter() - began
                 gap = result.certificate.relative_gap
                 lines[name] = [*(f"{part:.2f}" for part in seconds), f"{gap:.2e}", result.status.reason.value]
-            live.update(shown(), refresh=True)
+            live.update(standings(), refresh=True)
         places = {name: _place(results.get(name)) for name in lines}
         lines = dict(sorted(lines.items(), key=lambda line: places[line[0]]))
-        live.update(shown(), refresh=True)
+        live.update(standings(), refresh=True)
     if not console.is_terminal:
-        console.print(shown())
+        console.print(standings())
     if refusals:
         print(f"not for this problem: {', '.join(refusals)}")
     return results
@@ -152,8 +160,8 @@ def _warm(problem: Any, solver: Any) -> None:
     import numpy as np
 
     from maxmargin.errors import MaxMarginError
+    from maxmargin.loop import solve
     from maxmargin.problem import Problem
-    from maxmargin.solve import solve
 
     first = np.unique(problem.target, return_index=True)[1][:2]  # of each class one, at least
     few = np.union1d(np.arange(min(problem.n, FEW)), first)
@@ -168,7 +176,6 @@ def _warm(problem: Any, solver: Any) -> None:
 def _draw(path: Path, results: dict[str, Any]) -> None:
     import io
 
-    from maxmargin.data.atomic import replacing
     from maxmargin.errors import InvalidInput
     from maxmargin.plots import race as draw
 

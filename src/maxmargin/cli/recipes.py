@@ -21,6 +21,7 @@ def recipe_of(
 
     if more["solver"] != "auto":
         solvers[more["solver"]]
+    more["solver_options"] = dict(solver_option(text) for text in more["solver_options"])
     if kernel in ("custom", "precomputed"):
         refuse_if(True, f"the kernel {kernel!r} is for Python; a data file has features")
     if kernel_parameters["gamma"] not in (None, "scale", "auto"):
@@ -44,6 +45,40 @@ def made(kind: Any, what: str, name: str, parameters: dict[str, Any]) -> Any:
     for key in given:
         refuse_if(key not in known, f"the {what} {name!r} has no --{key}")
     return kind(**given)
+
+
+def solver_option(text: str) -> tuple[str, Any]:
+    """A field of a solver and its value, as they are written on the command line: rate=0.1."""
+    name, mark, value = text.partition("=")
+    refuse_if(not mark or not name.strip(), f"--solver-option is {text!r}; write field=value, such as rate=0.1")
+    return name.strip(), _value(value.strip())
+
+
+def with_fields(chosen: dict[str, Any], texts: list[str]) -> dict[str, Any]:
+    """The solvers of a race with the fields that were given as solver.field=value."""
+    from maxmargin.solvers import with_options
+
+    for text in texts:
+        which, dot, rest = text.partition(".")
+        refuse_if(
+            not dot or which not in chosen,
+            f"--solver-option is {text!r}; write solver.field=value with a solver of the race, such as smo.grain=1",
+        )
+        chosen[which] = with_options(chosen[which], dict([solver_option(rest)]))
+    return chosen
+
+
+def _value(text: str) -> Any:
+    """None, true or false, a whole number, a number, or the text itself."""
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 def cost_of(cost: float | None, lam: float | None) -> float:

@@ -49,6 +49,9 @@ def train(
     multiclass: str | None = typer.Option(None, help="ovr (one against the rest), ovo (pairs) or crammer-singer."),
     scale: str | None = typer.Option(None, help="Scale the features: standard, min-max or max-abs; kept in the model."),
     solver: str = typer.Option("auto", help="The solver: see `maxmargin solvers`."),
+    solver_option: list[str] = typer.Option(
+        [], help="A field of the solver, such as rate=0.1; may be repeated: see `maxmargin solvers NAME`."
+    ),
     tol: float = typer.Option(1e-4, help="The relative duality gap to prove."),
     max_time: float | None = typer.Option(None, help="Seconds, after which the best model so far is taken."),
     max_iter: int | None = typer.Option(None, help="The solver's own iterations, likewise."),
@@ -60,6 +63,7 @@ def train(
     report: Path | None = typer.Option(None, help="Write the fit as an HTML page."),
     checkpoint: Path | None = typer.Option(None, help="Keep the state in this file, so that it can be resumed."),
     resume: bool = typer.Option(False, "--resume", help="Go on from the checkpoint."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Begin afresh, in place of an old checkpoint."),
     checkpoint_work: float = typer.Option(2.0, help="Billions of multiply-adds (about seconds) between checkpoints."),
     stream: bool = typer.Option(False, "--stream", help="Linear models on data larger than memory: blocks from disk."),
     as_json: bool = options.JSON,
@@ -73,7 +77,6 @@ def train(
     """
     from maxmargin.models import estimated
     from maxmargin.models.fit import Budget
-    from maxmargin.page import place
 
     began = perf_counter()
     with options.usage():
@@ -89,6 +92,7 @@ def train(
             multiclass=multiclass,
             scaling=scale,
             solver=solver,
+            solver_options=solver_option,
             tol=tol,
             max_iter=max_iter,
             seed=seed,
@@ -123,9 +127,16 @@ def train(
 
             if sentence := refusal(recipe):
                 raise typer.BadParameter(sentence)
-    for path in (output, trace, report, checkpoint):  # before the work, not after it
-        if path is not None:
-            place(path)
+        refuse_if(overwrite and checkpoint is None, "--overwrite needs --checkpoint, to say what may be replaced")
+        refuse_if(overwrite and resume, "give --resume, to go on from the checkpoint, or --overwrite, to begin afresh")
+    options.outputs(
+        {"DATA": data, "--weights": weights},
+        {"-o": output, "--trace": trace, "--report": report, "--checkpoint": checkpoint},
+    )
+    refuse_if(
+        checkpoint is not None and checkpoint.is_file() and not (resume or overwrite),
+        f"{checkpoint} is there already: give --resume to go on from it, or --overwrite to begin afresh",
+    )
     kept = None if checkpoint is None else str(checkpoint)
     budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
     reader = {"format": format, "target": target, "zero_based": zero_based}
@@ -163,7 +174,7 @@ def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, as_jso
     with options.reading(data, budget.progress) as progress:
         rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
     if not as_json:
-        print(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
+        options.say(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
     return rows
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli import options
+from maxmargin.files import replacing, shown
 
 if TYPE_CHECKING:
     from maxmargin.models.fit import Fit
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 def write_traces(path: Path, what: str, traces: Iterable[tuple[str, Trace]]) -> None:
     """Write every look of every run as CSV; the first column says of `what` it is."""
-    from maxmargin.data.atomic import replacing
     from maxmargin.result import COLUMNS
 
     text = io.StringIO()
@@ -50,16 +50,16 @@ def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float
         options.put({**found, "model": None if output is None else str(output), "machines": machines})
         return
     if fitted.result is not None:
-        print(fitted.result.certificate)
+        options.say(fitted.result.certificate)
     else:
-        shown = sorted(zip(fitted.machines, fitted.solved, strict=True), key=lambda pair: -pair[1].relative_gap)[:10]
-        for machine, one in shown:
+        first = sorted(zip(fitted.machines, fitted.solved, strict=True), key=lambda pair: -pair[1].relative_gap)[:10]
+        for machine, one in first:
             print(
-                f"  {machine.name}: primal {one.primal:.8g}, dual {one.dual:.8g},"
+                f"  {shown(machine.name)}: primal {one.primal:.8g}, dual {one.dual:.8g},"
                 f" relative gap {one.relative_gap:.2g}, {one.support} support vectors"
             )
-        if len(fitted.solved) > len(shown):
-            print(f"  and {len(fitted.solved) - len(shown)} with smaller gaps")
+        if len(fitted.solved) > len(first):
+            print(f"  and {len(fitted.solved) - len(first)} with smaller gaps")
     if fitted.converged:
         verdict = f"proved: at most {worst.relative_gap:.2g} of the optimum away (asked for {tol:g})"
     else:
@@ -67,4 +67,4 @@ def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float
         verdict = f"not proved: {unfinished.status}"
     score = next((f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in extra if name.startswith("training")), "")
     place = "" if output is None else f"; model in {output}"
-    print(f"{verdict}{score}, {seconds:.1f} s{place}")
+    print(shown(f"{verdict}{score}, {seconds:.1f} s{place}"))

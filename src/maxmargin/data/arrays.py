@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import os
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
@@ -14,12 +17,29 @@ from maxmargin.data import npy
 from maxmargin.data.columns import columns
 from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.table_lines import TARGET
+from maxmargin.data.wide import check_dense
 from maxmargin.errors import InvalidInput, bytes_text
+from maxmargin.files import shown
 
 #: Rows that are looked at together.
 ROWS = 2**14
 #: Deflate cannot shrink anything by more than this.
 LARGEST_RATIO = 1100
+#: What a damaged zip archive raises, besides its own error.
+ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    OSError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
 
 
 def read_npy(
@@ -66,11 +86,11 @@ def read_npz(path: str | os.PathLike[str], target: str | None = None, needed: bo
         X = _two_dimensional(csr(found, name), name)
     else:
         raise InvalidInput(
-            f"{name} holds {', '.join(found) or 'nothing'}; X, or the arrays of a CSR matrix, are needed"
+            f"{name} holds {shown(', '.join(found)) or 'nothing'}; X, or the arrays of a CSR matrix, are needed"
         )
     if target not in found:
         if needed:
-            raise InvalidInput(f"{name} holds {', '.join(found)}; the target {target!r} is not among them")
+            raise InvalidInput(f"{name} holds {shown(', '.join(found))}; the target {target!r} is not among them")
         return Data(X, None, None, name)
     y = found[target]
     if y.shape != (X.shape[0],):
@@ -88,14 +108,15 @@ def archive(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
         with zipfile.ZipFile(path) as packed:
             for info in packed.infolist():
                 key = info.filename.removesuffix(".npy")
+                told = shown(key)
                 if info.file_size > LARGEST_RATIO * max(info.compress_size, 1):
-                    raise InvalidInput(f"{name} promises {bytes_text(info.file_size)} for {key}, which it cannot hold")
+                    raise InvalidInput(f"{name} promises {bytes_text(info.file_size)} for {told}, which it cannot hold")
                 with packed.open(info) as member:
-                    arrays[key] = npy.read(member, f"{name}: {key}", info.file_size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OSError) as error:
+                    arrays[key] = npy.read(member, f"{name}: {told}", info.file_size)
+    except ZIP_ERRORS as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput(f"cannot read {name}: {error}") from None
+        raise InvalidInput(f"cannot read {name}: {shown(error)}") from None
     return arrays
 
 
@@ -104,6 +125,8 @@ def write_npy(file: IO[bytes], parts: Iterable[Data]) -> None:
     X, y = _whole(parts)
     if y is not None and y.dtype.kind == "U":
         raise InvalidInput("text labels cannot stand in a matrix of numbers: write .npz or CSV")
+    if sp.issparse(X):
+        check_dense(X.shape[0], X.shape[1], X.nnz, "write .npz, which keeps it sparse")
     dense = X.toarray() if sp.issparse(X) else X
     file.write(npy.packed(dense if y is None else np.column_stack([dense, y.astype(np.float64)])))
 

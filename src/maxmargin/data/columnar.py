@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.data.columns import Columns, columns
 from maxmargin.data.dataset import Data, whole_numbers
+from maxmargin.data.wide import dense_parts
 from maxmargin.errors import InvalidInput, missing_extra
+from maxmargin.files import shown
 
 #: Rows that are read together.
 ROWS = 2**16
@@ -37,19 +38,29 @@ def blocks(
     name = os.fspath(path)
     first = 0
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") as plain, _source(plain) as file:
             names, batches = _opened(file)
             roles = columns(name, names, target, features, needed)
             for batch in batches:
                 if batch.num_rows:
+                    batch.validate(full=True)  # damaged offsets would lead anywhere in memory
                     yield _block(batch, roles, name, first)
                     first += batch.num_rows
-    except (pa.ArrowException, OverflowError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot read {name}: {str(error).splitlines()[0]}") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"cannot read {name}: {(str(error).splitlines() or ['damaged'])[0]}") from None
+    except InvalidInput:
+        raise
+    except MemoryError:
+        raise InvalidInput(f"cannot read {name}: it is damaged, or needs more memory than there is") from None
+    except (pa.ArrowException, OverflowError, OSError, ValueError, TypeError, KeyError, IndexError) as error:
+        raise InvalidInput(f"cannot read {name}: {shown((str(error).splitlines() or ['damaged'])[0])}") from None
+
+
+def _source(file: IO[bytes]) -> Any:
+    """The file as pyarrow reads it: mapped into memory where it can be, so that no size in it is taken at its word."""
+    pa = _pyarrow()
+    try:
+        return pa.memory_map(file.name)
+    except (OSError, TypeError, pa.ArrowException):  # a pipe, or nothing in it
+        return pa.PythonFile(file, mode="r")
 
 
 def write(file: IO[bytes], parts: Iterable[Data], kind: str) -> None:
@@ -58,8 +69,8 @@ def write(file: IO[bytes], parts: Iterable[Data], kind: str) -> None:
     import pyarrow.parquet as parquet
 
     out: Any = None
-    for part in parts:
-        X = part.X.toarray() if sp.issparse(part.X) else part.X
+    for part in (some for whole in parts for some in dense_parts(whole)):
+        X = part.X
         names = part.names or tuple(f"x{k + 1}" for k in range(X.shape[1]))
         table = {name: X[:, k] for k, name in enumerate(names)}
         if part.y is not None:
@@ -82,7 +93,7 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def _opened(file: IO[bytes]) -> tuple[list[str], Iterator[Any]]:
+def _opened(file: Any) -> tuple[list[str], Iterator[Any]]:
     """The names of the columns and the batches of rows; the kind of file is told from its first bytes."""
     pa = _pyarrow()
     import pyarrow.parquet as parquet

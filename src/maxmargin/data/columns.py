@@ -9,6 +9,7 @@ import numpy as np
 
 from maxmargin.data.table_lines import SKIPPED, TARGET
 from maxmargin.errors import InvalidInput
+from maxmargin.files import shown
 
 #: A column of this name (in any case) is the target unless another is named.
 USUAL_TARGETS = ("target", "label", "class", "y")
@@ -36,22 +37,30 @@ def columns(
 ) -> Columns:
     """Find the target and the features by name; the target may be missing where it is not `needed`."""
     names = tuple(name.strip() for name in names)
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if twice is not None:
-        raise InvalidInput(f"{source} has two columns called {twice!r}; rename one")
+    known = set(names)
+    if len(known) < len(names):
+        raise InvalidInput(f"{source} has two columns called {_twice(names)!r}; rename one")
     place = _target(source, names, target, needed)
     if features is None:
         features = [name for k, name in enumerate(names) if k != place]
     if not features:
         raise InvalidInput(f"{source} has no column besides the target; features are needed")
-    missing = next((name for name in features if name not in names), None)
+    missing = next((name for name in features if name not in known), None)
     if missing is not None:
         raise InvalidInput(f"{source} has no column {missing!r}, which the model needs; it has: {_shown(names)}")
+    if len(set(features)) < len(features):
+        raise InvalidInput(f"the column {_twice(features)!r} is asked for twice")
     roles = np.full(len(names), SKIPPED, np.int64)
     position = {name: k for k, name in enumerate(features)}
     for k, name in enumerate(names):
         roles[k] = TARGET if k == place else position.get(name, SKIPPED)
     return Columns(names, roles, tuple(features))
+
+
+def _twice(names: Sequence[str]) -> str:
+    """The first name that comes again."""
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
 
 
 def _target(source: str, names: Sequence[str], target: str | None, needed: bool) -> int | None:
@@ -70,4 +79,4 @@ def _target(source: str, names: Sequence[str], target: str | None, needed: bool)
 
 
 def _shown(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    return ", ".join(map(shown, names[:8])) + (", ..." if len(names) > 8 else "")

@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.errors import InvalidInput
+
+#: Labels may take so many bytes more than their own lengths explain.
+MOST_TEXT = 10**8
+
 
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -34,6 +39,15 @@ def whole_numbers(y: np.ndarray) -> np.ndarray:
     if y.dtype.kind == "f" and y.size and np.all(np.abs(y) < 2.0**53) and np.all(y == np.floor(y)):
         return y.astype(np.int64)
     return y
+
+
+def texts_of(labels: np.ndarray, name: str) -> np.ndarray:
+    """Labels as an array of text, where every one takes as much memory as the longest."""
+    longest = max(map(len, labels), default=0)
+    total = sum(map(len, labels))
+    if 4 * longest * len(labels) > MOST_TEXT + 60 * total:
+        raise InvalidInput(f"{name}: a label has {longest} characters; shorten it, or choose another target")
+    return labels.astype(str)
 
 
 def label_texts(labels: np.ndarray) -> np.ndarray:

@@ -13,10 +13,10 @@ from pathlib import PurePath
 from typing import Any
 
 from maxmargin.data import arrays, columnar, svmlight, table
-from maxmargin.data.atomic import replacing
 from maxmargin.data.dataset import Data
 from maxmargin.data.source import COMPRESSED, Progress, Source
 from maxmargin.errors import InvalidInput
+from maxmargin.files import replacing
 
 SUFFIXES = {
     ".svm": "svmlight",

@@ -12,6 +12,8 @@ from maxmargin.parallel import threads
 
 #: Text that one thread parses at a time.
 BLOCK = 2**20
+#: Labels that are remembered.
+MOST_KNOWN = 2**16
 
 Parsed = TypeVar("Parsed")
 
@@ -51,9 +53,13 @@ def place(source: Source, text: Text, at: int) -> str:
 def decoded(source: Source, text: Text, first: int, last: int, known: dict[bytes, str]) -> str:
     """A label's text; the same text is the same object."""
     raw = text.raw[first:last]
-    if raw not in known:
+    found = known.get(raw)
+    if found is None:
         try:
-            known[raw] = raw.decode("utf-8")
+            found = raw.decode("utf-8")
         except UnicodeDecodeError:
             raise InvalidInput(f"{place(source, text, first)}: the label {raw[:80]!r} is not UTF-8 text") from None
-    return known[raw]
+        if len(known) >= MOST_KNOWN:  # as good as all are different: remembering them is a waste
+            known.clear()
+        known[raw] = found
+    return found

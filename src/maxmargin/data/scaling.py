@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.columns import check_width
 from maxmargin.errors import InvalidInput, bytes_text
 
 Kind = Literal["standard", "min-max", "max-abs"]
@@ -42,6 +43,8 @@ def scaling(kind: str, X: Any) -> Scaling:
     """Learn a scaling from the training rows; a constant column is left with factor 1."""
     if kind not in get_args(Kind):
         raise InvalidInput(f"there is no scaling {kind!r}; there are: {', '.join(get_args(Kind))}")
+    if sp.issparse(X):
+        check_width(X.shape[1], 1, X.nnz, "a scaling")
     if kind == "max-abs":
         return Scaling("max-abs", None, _inverse(_largest(X)))
     if sp.issparse(X):

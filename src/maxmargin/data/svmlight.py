@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.data.dataset import Data, whole_numbers
+from maxmargin.data.dataset import Data, texts_of, whole_numbers
 from maxmargin.data.gather import Growing
 from maxmargin.data.lines import decoded, place, side_by_side
 from maxmargin.data.lines_out import svmlight_lines
@@ -88,7 +88,7 @@ def read(
         moved -= 1
     width = max(columns, most + zero_based, 1)
     X = _matrix(data.done(), moved, indptr, width)
-    return Data(X, _labels(labels.done()), None, source.name, zero_based)
+    return Data(X, _labels(labels.done(), source.name), None, source.name, zero_based)
 
 
 def blocks(
@@ -101,7 +101,7 @@ def blocks(
                 zero_based = _base(source.name, zero_based, block.least)
                 width = max(columns, block.most + zero_based, 1)
                 X = _matrix(block.data, block.indices if zero_based else block.indices - 1, block.indptr, width)
-                yield Data(X, _labels(block.labels), None, source.name, zero_based)
+                yield Data(X, _labels(block.labels, source.name), None, source.name, zero_based)
 
 
 def write(file: IO[bytes], parts: Iterable[Data], zero_based: bool = False) -> None:
@@ -130,8 +130,8 @@ def _matrix(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, width: in
     return X
 
 
-def _labels(labels: np.ndarray) -> np.ndarray:
-    return labels.astype(str) if labels.dtype.kind == "O" else whole_numbers(labels)
+def _labels(labels: np.ndarray, name: str) -> np.ndarray:
+    return texts_of(labels, name) if labels.dtype.kind == "O" else whole_numbers(labels)
 
 
 def _parsed(source: Source) -> Iterator[tuple[list[Block], float]]:

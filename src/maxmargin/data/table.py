@@ -15,16 +15,16 @@ from functools import partial
 from typing import IO, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.data.columns import Columns, columns
-from maxmargin.data.dataset import Data, whole_numbers
+from maxmargin.data.dataset import Data, texts_of, whole_numbers
 from maxmargin.data.gather import Growing
 from maxmargin.data.lines import decoded, place, side_by_side
 from maxmargin.data.lines_out import table_lines
 from maxmargin.data.source import Progress, Source, Text
 from maxmargin.data.svmlight_lines import count
 from maxmargin.data.table_lines import FINE, NOT_FINITE, parse
+from maxmargin.data.wide import dense_parts
 from maxmargin.errors import InvalidInput
 
 MISTAKES = (
@@ -92,8 +92,8 @@ def blocks(
 def write(file: IO[bytes], parts: Iterable[Data], delimiter: str = ",") -> None:
     """Write a header and rows, the target last; every value is read back as the same double."""
     header = False
-    for part in parts:
-        X = part.X.toarray() if sp.issparse(part.X) else part.X
+    for part in (some for whole in parts for some in dense_parts(whole)):
+        X = part.X
         if not header:
             names = part.names or tuple(f"x{k + 1}" for k in range(X.shape[1]))
             line = io.StringIO()
@@ -110,7 +110,7 @@ def numbers_or_text(labels: np.ndarray, name: str) -> np.ndarray:
     try:
         numbers = np.array([float(label) for label in labels])
     except ValueError:
-        return labels.astype(str)
+        return texts_of(labels, name)
     if not np.isfinite(numbers).all():
         odd = labels[np.flatnonzero(~np.isfinite(numbers))[0]]
         raise InvalidInput(f"{name}: a target is {odd!r}, which is not finite; fill it in or drop the row")
@@ -148,14 +148,24 @@ def _layout(
         line = raw.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise InvalidInput(f"{place(source, text, start)}: the header is not UTF-8 text") from None
-    headers = {mark: next(csv.reader([line], delimiter=mark, skipinitialspace=True)) for mark in ",;\t"}
+    headers = {mark: _fields(line, mark) for mark in ",;\t"}
     delimiter = max(headers, key=lambda mark: len(headers[mark]))
     names = headers[delimiter]
+    if not names:
+        raise InvalidInput(f"{place(source, text, start)}: the header cannot be split into names of columns")
     if all(_is_number(name) for name in names):
         names = [str(k + 1) for k in range(len(names))]
     else:
         start += len(raw)
     return Layout(columns(source.name, names, target, features, needed), delimiter, start)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """The fields of the header; none where it cannot be split in this way (a field may be 131,072 bytes long)."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        return []
 
 
 def _is_number(text: str) -> bool:
@@ -170,6 +180,9 @@ def _block(
     source: Source, text: Text, start: int, stop: int, layout: Layout, known: dict[bytes, str]
 ) -> tuple[np.ndarray, np.ndarray]:
     lines, _ = count(text.bytes, start, stop)
+    # A row has at least a byte for each feature, and one behind each field: blank lines need no memory.
+    shortest = len(layout.columns.features) + len(layout.columns.names)
+    lines = min(lines, (stop - start + 1) // shortest)
     values = np.empty((lines + 1, len(layout.columns.features)), np.uint64)
     spans = np.empty((lines + 1, 2), np.int64)
     close = np.empty((64, 4), np.int64)

@@ -23,6 +23,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
 from maxmargin.estimators.summary import CertificateSummary, certificate_of, status_of
 from maxmargin.estimators.training import Budget, Method, Solution, Task, by_solve, scaled_start, train
+from maxmargin.interrupts import interruptible
 from maxmargin.parallel import one_blas_thread
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.validation import is_number
@@ -92,6 +93,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         if given is not None and given.ndim == 1 and not (given > 0).any():
             raise InvalidInput("Invalid input - all samples have zero or negative weights.")
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._weighted = bool((weights != 1.0).any())  # a saved model says whether its proof needs them again
         used = np.flatnonzero(weights > 0)
         return weights[used], used
 
@@ -117,11 +119,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             return {
                 "certificate_": certificate_of(names, [one.certificate for one in solutions]),
                 "trace_": solutions[0].trace if len(tasks) == 1 else [one.trace for one in solutions],
-                "status_": status_of(names, [one.status for one in solutions]),
+                "status_": budget.judged(status_of(names, [one.status for one in solutions])),
                 **self._fitted(data, tasks, solutions),
             }
 
-        with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
+        with one_blas_thread(), interruptible():  # once for all problems: finding out about BLAS takes milliseconds
             solutions = train(tasks, self._method, budget, monitor, fitted)
         attributes = fitted(solutions)
         self.__dict__.update(attributes)
@@ -152,6 +154,12 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     def _expansion(self) -> np.ndarray:
         """The coefficients from `dual_coef_`, one row a problem."""
         return self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else np.asarray(self.dual_coef_)
+
+    def _dual_points(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The certified dual point of each problem: the rows whose β is not 0, in increasing order, and their β."""
+        order = np.argsort(self.support_)
+        rows = self.support_[order].astype(np.int64)
+        return [(rows[beta[order] != 0.0], beta[order[beta[order] != 0.0]]) for beta in self._expansion()]
 
     def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         """The attributes that the solutions mean."""

@@ -22,18 +22,22 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from maxmargin.estimators.training import Budget
 from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.result import Reason
 
 FOLDS = 5
 
 
-def cross_fitted(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Decision values, one column a class, for every row by a model that has not seen it.
+def cross_fitted(
+    machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weights: np.ndarray, budget: Budget
+) -> np.ndarray:
+    """Decision values, one column a class, for every row by a model that has not seen it; NaN where none was made.
 
     The kernel is that of all rows, with its numbers; the weights include those of the classes. All folds together may
     take half of `max_time`.
     """
-    out = np.empty((len(codes), int(codes.max()) + 1))
+    out = np.full((len(codes), int(codes.max()) + 1), np.nan)
     pairwise = isinstance(kernel, Precomputed)
     folds = min(FOLDS, int(np.bincount(codes).min()))
     model = clone(machine).set_params(
@@ -47,12 +51,16 @@ def cross_fitted(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weight
     if hasattr(model, "set_callbacks"):
         model.set_callbacks()  # they are about the fit to all rows
     for train, test in StratifiedKFold(folds).split(np.zeros(len(codes)), codes):
+        if budget.spent:  # of the time or of the user's patience; a model with a rough temperature is better than none
+            break
         fitted = model.fit(X[np.ix_(train, train)] if pairwise else X[train], codes[train], weights[train])
+        if fitted.status_.reason is Reason.INTERRUPTED:
+            budget.interrupt()
         out[test] = by_class(fitted.decision_function(X[np.ix_(test, train)] if pairwise else X[test]))
     return out
 
 
-def calibrated(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weights: np.ndarray) -> float:
+def calibrated(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weights: np.ndarray, budget: Budget) -> float:
     """The temperature of a machine, from rows that were left out."""
     if np.bincount(codes).min() < 2:
         warnings.warn(
@@ -61,7 +69,12 @@ def calibrated(machine: Any, kernel: Kernel, X: Any, codes: np.ndarray, weights:
             stacklevel=4,
         )
         return 1.0
-    return temperature(cross_fitted(machine, kernel, X, codes, weights), codes, weights)
+    decision = cross_fitted(machine, kernel, X, codes, weights, budget)
+    known = np.isfinite(decision).all(axis=1)
+    if not known.any():
+        warnings.warn("no time was left to calibrate: the probabilities are uncalibrated", UserWarning, stacklevel=4)
+        return 1.0
+    return temperature(decision[known], codes[known], weights[known])
 
 
 def by_class(decision: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from maxmargin.solve import Look
+from maxmargin.run import Look
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

@@ -71,7 +71,7 @@ class KernelClassifier(KernelMachine, Classifier):
         ]
         self.temperature_ = None
         if self.probability:
-            self.temperature_ = calibrated(self, self.kernel_, data.X, data.codes, data.weights)
+            self.temperature_ = calibrated(self, self.kernel_, data.X, data.codes, data.weights, budget)
         self._train(tasks, budget, data, C, (X, y, sample_weight))
         return self
 
@@ -163,7 +163,7 @@ class SVC(KernelClassifier):
     C : float
         The weight of the loss; ``inf`` is the hard margin.
     kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.kernels.kernels()`, a
+        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.list_kernels()`, a
         `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
     degree, gamma, coef0
         Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
@@ -192,7 +192,7 @@ class SVC(KernelClassifier):
     max_time : float
         Seconds for the whole fit; the best certified model so far is kept when they are over.
     solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
+        A name from `maxmargin.list_solvers()`, or "auto": what `solve` chooses for the problem.
     random_state : int, RandomState or None
         For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
     verbose : bool

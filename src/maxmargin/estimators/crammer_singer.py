@@ -30,6 +30,7 @@ import numpy as np
 from maxmargin.certificate import Certificate, Kinds
 from maxmargin.compiled import compiled
 from maxmargin.estimators.training import Budget
+from maxmargin.interrupts import interruptible
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.rows import row_axpy, row_dot, row_sqnorm, rows_of
 
@@ -66,9 +67,11 @@ def solve_crammer_singer(
     while reason is None:
         try:
             order = rng.permutation(n)
-            _epoch(rows_of(X), order, codes, C, constant, alpha, W)  # 2.
+            with interruptible():
+                _epoch(rows_of(X), order, codes, C, constant, alpha, W)  # 2.
         except KeyboardInterrupt:
-            budget.stopped, reason = True, Reason.INTERRUPTED
+            budget.interrupt()
+            reason = Reason.INTERRUPTED
         epochs += 1
         seconds = perf_counter() - began
         if reason is None and epochs == budget.max_iter:
@@ -80,9 +83,9 @@ def solve_crammer_singer(
         # 6.
         W = _weights(X, alpha, constant)
         certificate = certify(X, codes, C, constant, alpha, W)
-        trace.rows.append(_row(epochs, seconds, certificate))
+        trace.add(epochs, seconds, certificate)
         look_at = epochs + max(1, epochs // 3)
-        if certificate.relative_gap <= budget.tol:
+        if certificate.relative_gap <= budget.tol and reason is not Reason.INTERRUPTED:
             reason = Reason.CONVERGED
     trace.solver_seconds = perf_counter() - began
     text = f"relative gap {certificate.relative_gap:.2g}, asked for {budget.tol:g}"
@@ -114,7 +117,6 @@ def certify(X: Any, codes: np.ndarray, C: np.ndarray, constant: float, alpha: np
         primal=0.5 * sqnorm + float(C @ slack),
         dual=-0.5 * sqnorm - float((e * alpha).sum()),
         infeasibility=float(np.abs(alpha.sum(axis=1)).max()),
-        box_violation=max(0.0, float((alpha - upper).max())),
         kkt_violation=max(0.0, kkt),
         kinds=Kinds(codes_of_kinds.astype(np.int8)),
         precision=f"recomputed in float64 from {X.dtype} data",
@@ -124,13 +126,6 @@ def certify(X: Any, codes: np.ndarray, C: np.ndarray, constant: float, alpha: np
 def _weights(X: Any, alpha: np.ndarray, constant: float) -> np.ndarray:
     """W(α), the weight of the constant feature last."""
     return np.ascontiguousarray(np.column_stack([np.asarray(X.T @ alpha).T, constant * alpha.sum(axis=0)]))
-
-
-def _row(epoch: int, seconds: float, certificate: Certificate) -> tuple[float, ...]:
-    counts = certificate.kinds.counts
-    values = (certificate.primal, certificate.dual, certificate.gap, certificate.relative_gap)
-    free, bound = counts["free"], counts["bound"]
-    return (epoch, seconds, *values, certificate.kkt_violation, np.nan, free + bound, free, bound)
 
 
 @compiled

@@ -8,7 +8,7 @@ vectors and coefficients of the original kernel.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Data, Machine, check_option, like
 from maxmargin.estimators.layout import Expansion, gather
-from maxmargin.estimators.matrix import block_of, shared_matrix
+from maxmargin.estimators.matrix import block_of, shared_kernel, shared_matrix
 from maxmargin.estimators.training import Budget, Solution, Task
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
@@ -103,23 +103,23 @@ class KernelMachine(Machine):
         kernel = self._kernel(data.X, data.weights)
         rows, used = data.X, kernel
         n, d = data.X.shape
-        dtype = np.dtype(data.X.dtype)
-        fits = n * n * dtype.itemsize <= self.cache_size * 1e6
+        fits = n * n * 8.0 <= self.cache_size * 1e6
         quick = budget.max_time is None or n * n * (d + 20) <= 0.3 * SPEED * budget.max_time
         if problems > 1 and fits and quick and not isinstance(kernel, (Linear, Precomputed)):
             with one_blas_thread():
                 rows = shared_matrix(kernel, data.X, self.cache_size * 1e6)
-            used = Precomputed(source=kernel)
-        ours = isinstance(used, Precomputed) and used.source is not None
+            used = shared_kernel(kernel, data.X)
 
         def make(index: np.ndarray, target: Any, loss: Loss, C: float) -> Problem:
             block = rows
             if index.size < n:
                 block = block_of(rows, index, index) if isinstance(used, Precomputed) else rows[index]
-            if ours:  # a matrix of our own needs no second look, which would cost as much as many a fit
+            # A matrix of our own needs no second look, which would cost as much as many a fit.
+            if isinstance(used, Precomputed) and used.source is not None:
                 weights = C * data.weights[index]
                 check_scale(used, block, weights)
-                return Problem.of_checked(block, target, loss, used, self.bias, weights, self.cache_size * 1e6)
+                own = used if rows is data.X else replace(used, samples=lambda: data.X[index])
+                return Problem.of_checked(block, target, loss, own, self.bias, weights, self.cache_size * 1e6)
             return Problem(
                 block,
                 target,

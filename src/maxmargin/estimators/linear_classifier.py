@@ -49,7 +49,7 @@ class LinearSVC(LinearMachine, Classifier):
     max_time : float
         Seconds for the whole fit; the best certified model so far is kept when they are over.
     solver : str or Solver
-        A name from `maxmargin.solvers()`, or "auto": SMO for small problems, else what `solve` chooses.
+        A name from `maxmargin.list_solvers()`, or "auto": what `solve` chooses for the problem.
     random_state : int, RandomState or None
         For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
     verbose : bool

@@ -28,6 +28,7 @@ class LinearMachine(Machine):
     fit_intercept: bool
     intercept_scaling: float
     coef_: Any
+    _duals: list[tuple[np.ndarray, np.ndarray]]
 
     def _check_linear(self, losses: Sequence[str], undualisable: str) -> None:
         """Refuse parameters that mean nothing together."""
@@ -81,7 +82,15 @@ class LinearMachine(Machine):
             "n_support_": expansion.counts,
             "support_kinds_": expansion.kinds,
             "n_iter_": max(one.iterations for one in solutions),
+            # `dual_coef_` has the support vectors only; what is proved is proved of all duals that are not 0.
+            "_duals": [
+                (data.used[task.rows[one.coef != 0.0]], one.coef[one.coef != 0.0])
+                for task, one in zip(tasks, solutions, strict=True)
+            ],
         }
+
+    def _dual_points(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        return self._duals
 
     def _scores(self, X: Any) -> np.ndarray:
         """⟨w, z⟩ + b for new rows: one column a problem."""

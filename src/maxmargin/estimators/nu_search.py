@@ -158,6 +158,7 @@ class Margin(Search):
             dual=tau**2 * certificate.dual - tau * mass,
             infeasibility=tau * certificate.infeasibility + abs(mass - self.total),
             kkt_violation=tau * certificate.kkt_violation,
+            rounding=tau**2 * certificate.rounding + 1e-15 * tau * (self.total + mass),
         )
 
     def least(self, first: float) -> float:
@@ -198,7 +199,12 @@ class Tube(Search):
         return super().next(tau, guess) if self.high.solved else 0.0
 
     def rewritten(self, certificate: Certificate, tau: float, mass: float) -> Certificate:
-        return replace(certificate, primal=certificate.primal + tau * self.total, dual=certificate.dual + tau * mass)
+        return replace(
+            certificate,
+            primal=certificate.primal + tau * self.total,
+            dual=certificate.dual + tau * mass,
+            rounding=certificate.rounding + 1e-15 * tau * (self.total + mass),
+        )
 
     def least(self, first: float) -> float:
         return 0.0
@@ -237,7 +243,7 @@ def search(
         problem = task.at(certified)
         point = Iterate(beta=task.scale(certified) * beta)
         certificate = task.rewritten(certify(problem, point), certified, float(np.abs(beta).sum()))
-        trace.rows.append(_row(iterations, perf_counter() - began, certificate))
+        trace.add(iterations, perf_counter() - began, certificate)
         ended = result.status.reason in (Reason.MAX_ITER, Reason.MAX_TIME, Reason.INTERRUPTED, Reason.CALLBACK)
         if certificate.relative_gap <= budget.tol or ended or len(trace) == STEPS:
             break
@@ -256,13 +262,6 @@ def search(
 def _threshold(weights: np.ndarray, mass: float, scores: np.ndarray) -> float:
     """The minimiser of Σ W max(0, −(s + b)) + mass·b: below −b lies the given mass of samples."""
     return kinked_bias(OneClass(), np.ones(len(scores)), weights, mass, scores)
-
-
-def _row(iteration: int, seconds: float, certificate: Certificate) -> tuple[float, ...]:
-    counts = certificate.kinds.counts
-    free, bound = counts["free"], counts["bound"]
-    values = (certificate.primal, certificate.dual, certificate.gap, certificate.relative_gap)
-    return (iteration, seconds, *values, certificate.kkt_violation, np.nan, free + bound, free, bound)
 
 
 def _status(certificate: Certificate, tol: float, inner: Status) -> Status:

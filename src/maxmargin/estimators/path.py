@@ -15,6 +15,7 @@ from maxmargin.kernels import Gram, Linear, Precomputed
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Result
+from maxmargin.solvers.base import whole_matrix
 
 if TYPE_CHECKING:
     from maxmargin.plots.selection import PathDisplay
@@ -114,7 +115,7 @@ def with_matrix(problem: Problem) -> Problem:
     whole = problem.n**2 * problem.X.dtype.itemsize
     if isinstance(problem.kernel, (Linear, Precomputed)) or whole > problem.cache_bytes:
         return problem
-    matrix = Gram(problem.kernel, problem.X, cache_bytes=problem.cache_bytes).full()
+    matrix = whole_matrix(Gram(problem.kernel, problem.X, cache_bytes=problem.cache_bytes))
     target = problem.target if problem.classes is None else problem.classes[(problem.target > 0).astype(int)]
     return Problem(
         matrix,

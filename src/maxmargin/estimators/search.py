@@ -11,13 +11,16 @@ The fits on the way are certified as well, on the matrix that they used; `worst_
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
@@ -26,9 +29,16 @@ from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Data
 from maxmargin.estimators.folds import Shared, make_fold, runs
 from maxmargin.estimators.matrix import shared_matrix
-from maxmargin.estimators.training import Budget, Task
+from maxmargin.estimators.training import SPENT, Budget, Task
+from maxmargin.interrupts import interruptible
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.parallel import one_blas_thread, over_tasks, threads
+from maxmargin.result import Reason, Status
+from maxmargin.solvers import clock
+
+#: The share of the time that goes into the search where the best is fitted to all rows afterwards, and how much of the
+#: rest that fit may use: looking at its data takes time, too.
+SEARCH, SHORT = 0.6, 0.8
 
 
 class Search(BaseEstimator):
@@ -71,20 +81,47 @@ class Search(BaseEstimator):
         pieces = runs(self.Cs_, apart=data.classes <= 2)  # several problems are enough to do for one thread
         scores = np.full((len(self.Cs_), len(kernels), len(folds)), np.nan)
         gaps = np.zeros_like(scores)
-        with one_blas_thread():
+        searching = budget
+        if self.refit and budget.max_time is not None:
+            searching = replace(budget, max_time=SEARCH * budget.max_time)
+        with one_blas_thread(), interruptible(), clock.until(searching.until):
             for g, kernel in enumerate(kernels):
-                if budget.spent:
+                if searching.spent:
                     break
-                matrix = self._matrix(base, kernel, data)  # 1.
+                try:
+                    matrix = self._matrix(base, kernel, data)  # 1.
+                except clock.TimeUp:
+                    break
                 make = partial(make_fold, base, kernel, matrix, data, targets, self._tasks)
                 shared = [Shared(partial(make, *rows), len(pieces)) for rows in folds]  # 2.
-                self._try(shared, pieces, scorer, budget, g, scores, gaps)
+                self._try(shared, pieces, scorer, searching, g, scores, gaps)
+        if searching.interrupted:
+            if not np.isfinite(scores).any():
+                raise KeyboardInterrupt  # there is nothing to choose by
+            budget.interrupt()
         self.worst_gap_ = float(gaps.max())
         self._conclude(scores)
+        self.status_ = self._status(scores, budget)
         if self.refit:  # 5.
-            self.best_estimator_ = clone(base).set_params(**self.best_params_, max_time=budget.share(1))
+            left = max(SPENT, SHORT * budget.share(1)) if budget.max_time is not None else budget.share(1)
+            self.best_estimator_ = clone(base).set_params(**self.best_params_, max_time=left)
             self.best_estimator_.fit(X, y, sample_weight)
+            self.best_estimator_.max_time = self.max_time
+            self.best_estimator_.status_ = budget.judged(self.best_estimator_.status_)
+            if self.best_estimator_.status_.reason is Reason.INTERRUPTED:
+                self.status_ = Status(
+                    Reason.INTERRUPTED, f"{self.status_.text}; the last fit, on all rows, was not done"
+                )
         return self
+
+    def _status(self, scores: np.ndarray, budget: Budget) -> Status:
+        """Whether the search came to its end."""
+        done = f"{int(np.isfinite(scores).sum())} of {scores.size} fits were scored"
+        if budget.interrupted:
+            return Status(Reason.INTERRUPTED, done)
+        if not np.isfinite(scores).all():
+            return Status(Reason.MAX_TIME, f"{done}; raise max_time, or try fewer values")
+        return Status(Reason.CONVERGED, done)
 
     def _try(
         self,
@@ -101,6 +138,8 @@ class Search(BaseEstimator):
 
         def work(k: int) -> None:
             f, piece = jobs[k]
+            if budget.spent:  # not even its fold is made
+                return
             left = (len(jobs) * (scores.shape[1] - g) - k) / threads()
             with folds[f].use() as fold:
                 fits = fold.fits(self.Cs_[piece], budget, self.cv_tol, left)  # 3.
@@ -113,7 +152,7 @@ class Search(BaseEstimator):
         try:
             over_tasks(work, len(jobs), budget.stop)
         except KeyboardInterrupt:
-            budget.stop()  # what was scored before counts
+            budget.interrupt()  # what was scored before counts
 
     def _folds(self, base: Any, data: Data, targets: np.ndarray, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows to train on and to score on, among those that count; a given splitter splits all rows."""
@@ -137,13 +176,26 @@ class Search(BaseEstimator):
             )
 
     def _conclude(self, scores: np.ndarray) -> None:
-        """Set what was found; a cell counts when all of its folds were scored."""
+        """Set what was found; a cell counts when all of its folds were scored, or as many as of any."""
         self.fold_scores_ = scores
         self.scores_ = scores.mean(axis=2)
-        if not np.isfinite(self.scores_).any():
-            raise InvalidInput("the time was up before any value of C was scored in every fold; raise max_time")
-        best = float(np.nanmax(self.scores_))
-        c, g = np.argwhere(self.scores_ == best)[0]
+        judged = self.scores_
+        if not np.isfinite(judged).any():
+            counts = np.isfinite(scores).sum(axis=2)
+            most = counts == counts.max()
+            judged = np.where(most, np.nansum(scores, axis=2) / np.maximum(1, counts), np.nan)
+            if counts.max() == 0:  # nothing to choose by: the C in the middle
+                judged = np.full_like(judged, np.nan)
+                judged[len(self.Cs_) // 2, 0] = np.nan_to_num(-np.inf)
+            warnings.warn(
+                f"the time was up before any setting was scored in every fold: {int(counts.sum())} of {scores.size}"
+                f" fits decide; raise max_time",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        best = float(np.nanmax(judged))
+        c, g = np.argwhere(judged == best)[0]
+        best = best if np.isfinite(scores).any() else np.nan
         self.best_score_ = best
         self.best_index_ = (int(c), int(g))
         self.best_params_ = {"C": float(self.Cs_[c])}

@@ -16,9 +16,11 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.errors import InvalidInput
+from maxmargin.loop import solve
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
-from maxmargin.solve import Look, solve
+from maxmargin.run import Look
+from maxmargin.solvers import solver as solver_by_name
 from maxmargin.validation import is_number
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
 #: What is left of a budget that is spent: enough for a solver's first step, which every model needs.
 SPENT = 1e-9
-#: Up to so many rows "auto" is SMO: as quick as any, and it ends on exact bounds and crisp support vectors.
-SMALL = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,9 @@ class Budget:
     seed: int
     progress: bool
     began: float = field(default_factory=perf_counter)
-    #: Whether somebody asked to stop.
+    #: Whether somebody asked to stop, and whether that was Ctrl-C.
     stopped: bool = False
+    interrupted: bool = False
 
     def __post_init__(self) -> None:
         if not is_number(self.tol) or not self.tol >= 0:
@@ -108,6 +109,21 @@ class Budget:
     def stop(self) -> None:
         """End the fits that are under way at their next look, and those to come after a step."""
         self.stopped = True
+
+    def interrupt(self) -> None:
+        """Stop, because of Ctrl-C: whatever comes of the parts, the whole was broken off."""
+        self.stopped = self.interrupted = True
+
+    @property
+    def until(self) -> float | None:
+        """The moment of `perf_counter` at which the time is over."""
+        return None if self.max_time is None else self.began + self.max_time
+
+    def judged(self, status: Status) -> Status:
+        """The status of the whole: a fit that was broken off has not converged, whatever its parts have done."""
+        if not self.interrupted or status.reason is Reason.INTERRUPTED:
+            return status
+        return Status(Reason.INTERRUPTED, f"the last of what was done: {status.text}")
 
     def share(self, problems: float) -> float | None:
         """The seconds for the next of so many problems; None where time does not matter."""
@@ -128,19 +144,21 @@ class Budget:
     ) -> Result:
         """Solve a problem with a share of what is left."""
         solver = self.solver if solver is None else solver
-        small = problem.n <= SMALL and problem.bias == "free" and problem.form is not None
+        starts = solver == "auto" or solver_by_name(solver, problem).starts
         result = solve(
             problem,
-            solver="smo" if small and solver == "auto" else solver,
+            solver=solver,
             tol=self.tol if tol is None else tol,
             max_time=self.share(problems),
             max_iter=None if self.max_iter == -1 else int(self.max_iter),
             random_state=self.seed,
-            start=start,
+            start=start if starts else None,  # one that takes no start begins anew
             callbacks=watch,
             progress=self.progress,
         )
-        if result.status.reason in (Reason.INTERRUPTED, Reason.CALLBACK):
+        if result.status.reason is Reason.INTERRUPTED:
+            self.interrupt()
+        elif result.status.reason is Reason.CALLBACK:
             self.stop()
         return result
 

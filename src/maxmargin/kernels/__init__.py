@@ -1,4 +1,4 @@
-"""The kernels: one file each; `kernels()` lists them, `kernel("rbf")` makes one; `Gram` serves rows of K."""
+"""The kernels: one file each; `list_kernels()` names them, `kernel("rbf")` makes one; `Gram` serves rows of K."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
     "Precomputed",
     "Sigmoid",
     "kernel",
-    "kernels",
+    "list_kernels",
 ]
 
 
-def kernels() -> list[str]:
+def list_kernels() -> list[str]:
     """The names of all registered kernels."""
     return registry.names()
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.columns import mostly_empty, narrowed, occurring
 from maxmargin.compiled import compiled
 from maxmargin.errors import InvalidInput
 from maxmargin.parallel import over_blocks
@@ -42,6 +43,21 @@ class Kernel(ABC):
     @abstractmethod
     def diag(self, A: Any) -> np.ndarray:
         """k(a, a) for all rows, float64."""
+
+    def exact_block(self, A: Any, B: Any) -> np.ndarray:
+        """The same in float64 with as little rounding as it takes, however long; for certificates that need it."""
+        return self.block(A, B)
+
+    def rounding(self, width: int, largest: float) -> tuple[float, float]:
+        """Two bounds on the rounding of a value of `block` in float64: an absolute one, and one relative to the value.
+
+        Two rows have entries in at most `width` columns together, and squared norms of at most `largest`.
+        """
+        return 0.0, 0.0
+
+    def exact_rounding(self, width: int, largest: float) -> tuple[float, float]:
+        """The same for `exact_block`."""
+        return self.rounding(width, largest)
 
     @property
     def positive(self) -> bool | None:
@@ -111,6 +127,8 @@ class WithColumns(sp.csr_array):
     """Sparse rows that keep their columns at hand, for products with many others."""
 
     columns: tuple[np.ndarray, ...]
+    #: The numbers of these columns, where most of all are empty; the others add nothing to a product.
+    numbers: np.ndarray | None
 
 
 def with_columns(B: Any) -> Any:
@@ -118,7 +136,9 @@ def with_columns(B: Any) -> Any:
     if not sp.issparse(B):
         return B
     ready = WithColumns((B.data, B.indices, B.indptr), shape=B.shape, copy=False)
-    ready.columns = _columns(rows_of(B), *B.shape)
+    ready.numbers = occurring(B) if mostly_empty(B.shape[1], B.nnz) else None
+    few = B if ready.numbers is None else narrowed(B, ready.numbers)
+    ready.columns = _columns(rows_of(few), *few.shape)
     return ready
 
 
@@ -136,6 +156,7 @@ def dot(A: Any, B: Any) -> np.ndarray:
 def _sparse_dot(A: Any, B: WithColumns) -> np.ndarray:
     """⟨a, b⟩: the frequent columns of B are dense, the rare ones are lists."""
     out = np.zeros((A.shape[0], B.shape[0]), np.result_type(A.dtype, B.dtype))
+    A = A if B.numbers is None else narrowed(A, B.numbers)
     _add_columns(rows_of(A), *B.columns, out)
     return out
 
@@ -235,6 +256,17 @@ def scale_gamma(gamma: float | str, X: Any) -> float:
     if not np.isfinite(variance):
         raise InvalidInput("gamma='scale' overflows on values this large; scale the features or give gamma a number")
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def exponential_rounding(width: int) -> tuple[float, float]:
+    """Bounds on the rounding of exp(−t) for a sum t of `width` differences: absolute, and relative.
+
+    The sum has a relative error of (width + 3)/2 eps, and exp itself one of at most 1 eps. As t·exp(−t) < 0.4, the
+    first of them counts for 0.2 (width + 3) eps. Relative to exp(−t) it is t times as large: up to t = 40 it is told,
+    and beyond that exp(−t) is below eps itself.
+    """
+    eps = float(np.finfo(np.float64).eps)
+    return (0.2 * (width + 3) + 1.25) * eps, (20.0 * (width + 3) + 1.25) * eps
 
 
 def check_constant(coef0: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.kernels.base import Kernel, check_gamma, scale_gamma
+from maxmargin.kernels.base import Kernel, check_gamma, exponential_rounding, scale_gamma
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class Laplacian(Kernel):
 
     def diag(self, A):
         return np.ones(A.shape[0])
+
+    def rounding(self, width, largest):
+        return exponential_rounding(width)
 
 
 def _city_block(A: Any, B: Any) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels.base import Kernel, check_constant, check_gamma, dot, scale_gamma, sqnorms
+from maxmargin.kernels.inner import exact_dot
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,19 @@ class Polynomial(Kernel):
 
     def diag(self, A):
         return self._of_dot(sqnorms(A))
+
+    def exact_block(self, A, B):
+        return self._of_dot(exact_dot(A, B))
+
+    def exact_rounding(self, width, largest):
+        return self.rounding(0, largest)
+
+    def rounding(self, width, largest):
+        unit = np.finfo(np.float64).eps
+        base = self.gamma * largest + abs(self.coef0)  # the largest |γ⟨a, b⟩ + c|
+        with np.errstate(over="ignore"):
+            bound = (int(self.degree) * (width + 4) + 2) * unit * np.float64(base) ** int(self.degree)
+        return float(bound), np.inf
 
     def _of_dot(self, K: np.ndarray) -> np.ndarray:
         K *= self.gamma

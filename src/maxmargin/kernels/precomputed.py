@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +21,13 @@ class Precomputed(Kernel):
 
     #: The kernel that the matrix was computed by, where we did so ourselves: it is symmetric, and known to be positive.
     source: Kernel | None = None
+    #: A bound on the rounding of its values, where they were computed; values that are given are what they are.
+    error: float = 0.0
+    #: The rows that it was computed from, for whoever needs its values with less rounding.
+    samples: Callable[[], Any] | None = None
+
+    def rounding(self, width, largest):
+        return self.error, np.inf if self.error else 0.0
 
     @property
     def positive(self):

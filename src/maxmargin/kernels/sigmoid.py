@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.kernels.base import Kernel, check_constant, check_gamma, dot, scale_gamma, sqnorms
+from maxmargin.kernels.inner import exact_dot
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,16 @@ class Sigmoid(Kernel):
 
     def diag(self, A):
         return self._of_dot(sqnorms(A))
+
+    def exact_block(self, A, B):
+        return self._of_dot(exact_dot(A, B))
+
+    def exact_rounding(self, width, largest):
+        return self.rounding(0, largest)
+
+    def rounding(self, width, largest):
+        unit = np.finfo(np.float64).eps  # tanh is nowhere steeper than 1
+        return (width + 4) * unit * (self.gamma * largest + abs(self.coef0) + 1.0), np.inf
 
     def _of_dot(self, K: np.ndarray) -> np.ndarray:
         K *= self.gamma

@@ -1,13 +1,18 @@
-"""The losses: one file each; `losses()` lists them, `loss("hinge")` makes one."""
+"""The losses: one file each; `list_losses()` names them, `loss("hinge")` makes one.
+
+Every class of the folder can be imported from here: ``from maxmargin.losses import Hinge, EpsilonInsensitive``.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from maxmargin.losses.base import DualForm, Loss, registry
 
-__all__ = ["DualForm", "Loss", "loss", "losses"]
+__all__ = ["DualForm", "Loss", "list_losses", "loss"]
 
 
-def losses() -> list[str]:
+def list_losses() -> list[str]:
     """The names of all registered losses."""
     return registry.names()
 
@@ -15,3 +20,11 @@ def losses() -> list[str]:
 def loss(which: str | Loss) -> Loss:
     """A loss by name, with its default parameters, or the loss itself."""
     return which if isinstance(which, Loss) else registry[which]()
+
+
+def __getattr__(name: str) -> Any:
+    return registry.class_of(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *registry.classes()])

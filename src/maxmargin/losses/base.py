@@ -56,6 +56,10 @@ class Loss(ABC):
     task: ClassVar[Task]
     #: The largest ℓ''; infinite where the slope jumps.
     curvature: ClassVar[float]
+    #: The largest |ℓ'|; infinite where there is none.
+    steepest: ClassVar[float] = np.inf
+    #: Whether it is a power of the slack ξ = max(0, 1 − yz): it has a margin, which samples may be inside of.
+    margin: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

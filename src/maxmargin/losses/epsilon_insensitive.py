@@ -18,6 +18,7 @@ class EpsilonInsensitive(Loss):
     name: ClassVar[str] = "epsilon-insensitive"
     task: ClassVar[Task] = "regression"
     curvature: ClassVar[float] = np.inf
+    steepest: ClassVar[float] = 1.0
 
     epsilon: float = 0.1
 

@@ -17,6 +17,8 @@ class Hinge(Loss):
     name: ClassVar[str] = "hinge"
     task: ClassVar[Task] = "classification"
     curvature: ClassVar[float] = np.inf
+    steepest: ClassVar[float] = 1.0
+    margin: ClassVar[bool] = True
 
     def value(self, z, t):
         return np.maximum(0.0, 1.0 - t * z)

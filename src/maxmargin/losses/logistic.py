@@ -17,6 +17,7 @@ class Logistic(Loss):
     name: ClassVar[str] = "logistic"
     task: ClassVar[Task] = "classification"
     curvature: ClassVar[float] = 0.25
+    steepest: ClassVar[float] = 1.0
 
     def value(self, z, t):
         return np.logaddexp(0.0, -t * z)

@@ -22,6 +22,7 @@ class OneClass(Loss):
     name: ClassVar[str] = "one-class"
     task: ClassVar[Task] = "novelty"
     curvature: ClassVar[float] = np.inf
+    steepest: ClassVar[float] = 1.0
 
     nu: float = 0.5
 

@@ -17,6 +17,7 @@ class SquaredHinge(Loss):
     name: ClassVar[str] = "squared-hinge"
     task: ClassVar[Task] = "classification"
     curvature: ClassVar[float] = 2.0
+    margin: ClassVar[bool] = True
 
     def value(self, z, t):
         return np.maximum(0.0, 1.0 - t * z) ** 2

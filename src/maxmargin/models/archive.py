@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import npy
-from maxmargin.data.atomic import replacing
+from maxmargin.data.arrays import ZIP_ERRORS
 from maxmargin.errors import InvalidInput
+from maxmargin.files import replacing, shown
 
 MAGIC = b"PK\x03\x04"
 #: The document is small; a huge one is not ours.
@@ -49,9 +50,9 @@ def read(path: str | os.PathLike[str], name: str, version: int) -> tuple[dict[st
         with zipfile.ZipFile(path) as archive:
             return _contents(archive, name, version, os.path.getsize(path))
     except InvalidInput as error:
-        raise InvalidInput(f"cannot load {os.fspath(path)}: {error}") from None
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
-        raise InvalidInput(f"cannot load {os.fspath(path)}: {error}") from None
+        raise InvalidInput(f"cannot load {os.fspath(path)}: {shown(error)}") from None
+    except ZIP_ERRORS as error:
+        raise InvalidInput(f"cannot load {os.fspath(path)}: {shown(error)}") from None
 
 
 def _contents(

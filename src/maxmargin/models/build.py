@@ -137,10 +137,7 @@ def _of_estimator(estimator: Any, **more: Any) -> Model:
 
 
 def _training_of_estimator(estimator: Any) -> Training | None:
-    """How an estimator was trained; None where its problem is not one that `certify` knows: ν, or Crammer and Singer.
-
-    Weights of rows are not kept by an estimator, but show in the duals at their bounds.
-    """
+    """How an estimator was trained; None where `certify` does not know its problem: ν, or Crammer and Singer."""
     from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
 
     known: Any = registry
@@ -162,17 +159,16 @@ def _training_of_estimator(estimator: Any) -> Training | None:
     class_weight = None
     if (by_class != 1.0).any():
         class_weight = tuple(zip(map(plain, estimator.classes_), by_class.tolist(), strict=True))
-    coef, order = estimator._expansion(), np.argsort(estimator.support_)
-    upper = C * np.repeat(by_class, estimator.n_support_) if len(by_class) > 1 else np.full(coef.shape[1], C)
-    bound = estimator.support_kinds_ == "bound"
-    certificates = list(estimator.certificate_.values()) if len(coef) > 1 else [estimator.certificate_]
+    duals = estimator._dual_points()
+    certificates = list(estimator.certificate_.values()) if len(duals) > 1 else [estimator.certificate_]
     # Each row is in all problems, or in those of its class with every other one.
-    times = len(by_class) - 1 if len(coef) > 1 and estimator.multi_class == "ovo" else len(coef)
+    times = len(by_class) - 1 if len(duals) > 1 and estimator.multi_class == "ovo" else len(duals)
     proofs = []
-    for beta, one in zip(coef, certificates, strict=True):
-        used = order[beta[order] != 0.0]
-        rows = estimator.support_[used].astype(np.int64)
-        proofs.append(Proof(str(estimator.status_), one.primal, one.dual, one.relative_gap, rows, beta[used]))
+    for (rows, beta), one in zip(duals, certificates, strict=True):
+        if np.isinf(C) and one.dual > 0.0:
+            # The coefficients are those of w, and β a multiple of them: the best one has Σ|β| = 2D.
+            beta = beta * (2.0 * one.dual / np.abs(beta).sum())
+        proofs.append(Proof(str(estimator.status_), one.primal, one.dual, one.relative_gap, rows, beta))
     return Training(
         loss=loss.name,
         loss_parameters={field.name: float(getattr(loss, field.name)) for field in fields(loss)},
@@ -180,7 +176,7 @@ def _training_of_estimator(estimator: Any) -> Training | None:
         bias_scale=float(estimator.intercept_scaling) if linear and bias == "augmented" else 1.0,
         C=C,
         class_weight=class_weight,
-        weighted=bool((np.abs(np.abs(coef) / upper - 1.0)[bound] > 1e-6).any()),
+        weighted=estimator._weighted,
         solver=str(estimator.solver),
         tol=float(estimator.tol),
         n=sum(len(one.kinds.codes) for one in certificates) // times,

@@ -6,6 +6,7 @@ its own, so that nothing is left behind whatever happens.
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,11 +38,15 @@ class Cache:
     """The blocks of a data file, in their order."""
 
     def __init__(self, folder: str | None = None) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)
+        try:
+            self._folder = folder or tempfile.gettempdir()
+            self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=self._folder)
+        except OSError as error:
+            raise _full(folder, error) from None
         self.places: list[Place] = []
         self.n = self.columns = 0
-        #: The largest |x| of each column.
-        self.largest = np.zeros(0)
+        #: The number of stored values; −1 for dense rows.
+        self.entries = 0
 
     def close(self) -> None:
         """Give the disk back."""
@@ -64,25 +69,44 @@ class Cache:
     def _write(self, parts: list[Data]) -> None:
         width = max(part.X.shape[1] for part in parts)
         self.columns = max(self.columns, width)
-        self.largest = np.pad(self.largest, (0, self.columns - len(self.largest)))
         offset = self._file.tell()
         rows = sum(part.n for part in parts)
         stored = -1
         if sp.issparse(parts[0].X):
             stored = sum(part.X.nnz for part in parts)
+            self.entries += stored
             lengths = np.concatenate([np.diff(part.X.indptr) for part in parts])
-            np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).tofile(self._file)
+            self._put(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
             for part in parts:
-                part.X.indices.astype(np.int32).tofile(self._file)
-                np.maximum.at(self.largest, part.X.indices, np.abs(part.X.data))
+                self._put(part.X.indices.astype(np.int32))
             for part in parts:
-                part.X.data.astype(np.float64).tofile(self._file)
+                self._put(part.X.data.astype(np.float64))
         else:
+            self.entries = -1
             for part in parts:
-                np.ascontiguousarray(part.X, dtype=np.float64).tofile(self._file)
-                np.maximum(self.largest, np.abs(part.X).max(axis=0), out=self.largest)
+                self._put(np.ascontiguousarray(part.X, dtype=np.float64))
         self.places.append(Place(offset, self.n, rows, width, stored))
         self.n += rows
+
+    def _put(self, array: np.ndarray) -> None:
+        try:
+            rest = memoryview(array.data.cast("B") if array.size else b"")
+            while len(rest):
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            raise _full(self._folder, error) from None
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest |x| of each column: one pass over the blocks."""
+        found = np.zeros(self.columns)
+        for place in self.places:
+            X = self.block(place)
+            if sp.issparse(X):
+                np.maximum.at(found, X.indices, np.abs(X.data))
+            else:
+                np.maximum(found[: X.shape[1]], np.abs(X).max(axis=0), out=found[: X.shape[1]])
+        return found
 
     def block(self, place: Place, factor: np.ndarray | None = None) -> Any:
         """The rows of one block, scaled by `factor` where it is given."""
@@ -100,5 +124,14 @@ class Cache:
     def _read(self, dtype: type, count: int) -> np.ndarray:
         found: np.ndarray = np.fromfile(self._file, dtype, count)
         if len(found) != count:
-            raise InvalidInput("the cache of the data was cut short: is the disk full?")
+            raise _full(self._folder, OSError(errno.EIO, "it was cut short"))
         return found
+
+
+def _full(folder: str | None, error: OSError) -> InvalidInput:
+    """The sentence for a cache that cannot be written."""
+    where = "" if folder is None else f" in {folder}"
+    return InvalidInput(
+        f"the parsed data cannot be kept{where}: {error.strerror or error};"
+        f" set TMPDIR to a folder with as much room as the data file needs"
+    )

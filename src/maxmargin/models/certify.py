@@ -1,34 +1,32 @@
-"""Certify a model again, from nothing but the model and the data, in float64 and block by block.
+"""Certify a model again, from nothing but the model and the data, block by block, by the independent oracle.
 
-For each machine, with z the decision values that the model itself gives:
+For each machine:
 
-    1. P = ½‖w‖² + Σ C_i ℓ_i(z_i) (+ total·b), the losses summed over blocks of rows.
-    2. D = Σ −C_i ℓ_i*(−β_i/C_i) − ½‖w(β)‖², from the dual point that the model carries: w(β) is summed over blocks, or
-       the rows with β ≠ 0 are collected and their kernel matrix is taken in blocks.
+    1. P = ½‖w‖² + Σ C_i ℓ_i(z_i) (+ total·b) at the w (or vectors and coefficients) and b that the model predicts with.
+    2. D = Σ −C_i ℓ_i*(−β_i/C_i) − ½‖w(β)‖² at the dual point that the model carries, made feasible.
     3. β must be feasible: within its box, and of the right sum where the bias is free.
-    4. The claim holds if (P − D)/max(|P|, |D|) is what the file says, or better.
+    4. The claim holds if (P − D)/max(|P|, |D|), with the oracle's own rounding added, is what the file says, or better.
 
-No solver, and none of a solver's running sums, takes part in it.
+All of it is done by `maxmargin.oracle`: no kernel, loss, solver or running sum of the package takes part in it, so a
+mistake in one of them cannot confirm itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.data.dataset import Data, label_text
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.layout import pairs
-from maxmargin.kernels import Precomputed
-from maxmargin.losses import Loss
-from maxmargin.losses.base import registry as losses
-from maxmargin.models.model import VALUES, Model, Training
+from maxmargin.kernels import Custom, Precomputed
+from maxmargin.models.model import Model, Training
+from maxmargin.oracle import Oracle, Setting
 
-#: How much a sum over other blocks may differ.
+#: How much may be missing for a claim to be confirmed: what the last digits of float64 and of its sums are worth.
 ROUNDING = 1e-9
 
 
@@ -42,40 +40,39 @@ class Finding:
     claimed_gap: float
     #: How far β is outside its box, and how far its sum is from what it must be, relative to Σ|β|.
     infeasibility: float
-
-    @property
-    def relative_gap(self) -> float:
-        """(P − D)/max(|P|, |D|)."""
-        scale = max(abs(self.primal), abs(self.dual))
-        return (
-            max(0.0, self.primal - self.dual) / scale
-            if scale > 0 and np.isfinite(scale)
-            else 0.0
-            if not scale
-            else np.inf
-        )
+    #: (P − D)/max(|P|, |D|) as the oracle found it, and how far its own rounding may have moved it.
+    relative_gap: float
+    rounding: float
 
     def holds(self, tol: float | None = None) -> bool:
         """Whether the claim is confirmed; with `tol`, whether the gap is at most that."""
         asked = self.claimed_gap + ROUNDING if tol is None else tol
-        return self.infeasibility <= ROUNDING and self.relative_gap <= asked
+        return self.infeasibility <= ROUNDING and max(0.0, self.relative_gap) + self.rounding <= asked
 
 
-class _Sums:
-    """The running sums of one machine."""
+class _Machine:
+    """One binary problem (or regression) of the model: the oracle that looks into it, and its dual point."""
 
-    def __init__(self, model: Model, k: int) -> None:
-        assert model.training is not None
-        proof = model.training.proofs[k]
-        self.k, self.name = k, model.machine_names()[k]
+    def __init__(self, model: Model, training: Training, k: int) -> None:
+        proof = training.proofs[k]
+        self.k, self.name, self.claimed = k, model.machine_names()[k], proof.relative_gap
         self.rows, self.beta = proof.rows, proof.beta
-        self.claimed = proof.relative_gap
-        self.loss = self.dual_terms = self.weight = 0.0
-        self.margin = np.inf
-        self.outside = 0.0
-        self.w = np.zeros(model.columns) if model.linear else None
-        self.vectors: list[Any] = []
-        self.coefficients: list[np.ndarray] = []
+        kernel: Any = model.kernel
+        setting = Setting(
+            loss=training.loss,
+            kernel=kernel.name,
+            bias=training.bias,
+            bias_scale=training.bias_scale,
+            loss_parameters=training.loss_parameters,
+            kernel_parameters={one.name: float(getattr(kernel, one.name)) for one in fields(kernel)},
+        )
+        w = model.coef[k] if model.w is None and model.coef is not None else _row(model.w, k)
+        self.oracle = Oracle(setting, w, float(model.b[k]), model.vectors, training.n)
+
+
+def _row(w: np.ndarray | None, k: int) -> np.ndarray:
+    assert w is not None
+    return w[k]
 
 
 def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = None) -> list[Finding]:
@@ -89,10 +86,9 @@ def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = No
         raise InvalidInput(
             "the model was trained " + ("with" if training.weighted else "without") + " weights of rows; check it so"
         )
-    if isinstance(model.kernel, Precomputed):
-        raise InvalidInput("a model with a precomputed kernel cannot be checked from a file of features")
-    loss = losses[training.loss](**training.loss_parameters)
-    sums = [_Sums(model, k) for k in range(model.machines)]
+    if isinstance(model.kernel, (Precomputed, Custom)):
+        raise InvalidInput(f"a model with a {model.kernel.name} kernel cannot be checked from a file of features")
+    machines = [_Machine(model, training, k) for k in range(model.machines)]
     n = 0
     for part in parts:
         given = np.ones(part.n) if weights is None else weights[n : n + part.n]
@@ -100,17 +96,14 @@ def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = No
             raise InvalidInput(
                 f"there are {len(weights if weights is not None else [])} weights for more rows than that"
             )
-        _add(model, training, loss, sums, part, given, n)
+        _add(model, training, machines, part, given, n)
         n += part.n
     if n != training.n:
         raise InvalidInput(f"the data has {n} rows; the model was trained on {training.n}")
-    return [_finding(model, training, loss, one) for one in sums]
+    return [_finding(one) for one in machines]
 
 
-def _add(
-    model: Model, training: Training, loss: Loss, sums: list[_Sums], part: Data, given: np.ndarray, first: int
-) -> None:
-    scores = model.scores(part.X)
+def _add(model: Model, training: Training, machines: list[_Machine], part: Data, given: np.ndarray, first: int) -> None:
     X = model.with_columns(part.X)
     X = X if model.scaling is None else model.scaling.apply(X)
     codes = _codes(model, part)
@@ -118,80 +111,21 @@ def _add(
         by_class = dict((label_text(label), weight) for label, weight in training.class_weight)
         assert model.classes is not None and codes is not None
         given = given * np.array([by_class[label_text(label)] for label in model.classes.tolist()])[codes]
-    for one in sums:
+    for one in machines:
         index, t = _targets(model, part, codes, one.k)
-        if not len(index):
-            continue
-        C = _costs(training.C, given[index])
-        z = scores[index, one.k]
-        beta = _slice(one, first, part.n)[index]
-        used = C > 0
-        # 1.
-        if np.isinf(training.C):
-            one.margin = min(one.margin, float((t * z)[used].min(initial=np.inf)))
-        else:
-            one.loss += float(C @ loss.value(z, t))
-        one.weight += float(C[used].sum())
-        # 2. and 3.
-        lower, upper = loss.bounds(t, C)
-        one.outside = max(one.outside, float(np.maximum(lower - beta, beta - upper).max(initial=0.0)))
-        if np.isinf(training.C):
-            one.dual_terms += float(t @ beta)
-        else:
-            with np.errstate(invalid="ignore"):
-                one.dual_terms -= float(C[used] @ loss.conjugate(-beta[used] / C[used], t[used]))
-        held = np.flatnonzero(beta)
-        if one.w is not None:
-            rows = X[index[held]]
-            one.w += np.asarray(rows.T @ beta[held]).ravel()
-        elif held.size:
-            one.vectors.append(X[index[held]])
-            one.coefficients.append(beta[held])
+        everything = len(index) == part.n
+        beta = _slice(one, first, part.n)
+        one.oracle.add(X if everything else X[index], t, _costs(training.C, given[index]), beta[index])
 
 
-def _finding(model: Model, training: Training, loss: Loss, one: _Sums) -> Finding:
-    total_beta, size = float(one.beta.sum()), float(np.abs(one.beta).sum())
-    s2 = training.bias_scale**2 if training.bias == "augmented" else 0.0
-    b = float(model.b[one.k])
-    # 1.
-    if model.w is not None:
-        own = float(model.w[one.k] @ model.w[one.k])
-    else:
-        assert model.coef is not None
-        own = _quadratic(model, model.vectors, model.coef[one.k])
-    own += b * b / s2 if s2 else 0.0
-    total = loss.total(np.array([one.weight])) if training.bias == "free" else 0.0
-    primal = 0.5 * own + one.loss + total * b
-    if np.isinf(training.C):
-        primal = 0.5 * own / one.margin**2 if one.margin > 0 else np.inf
-    # 2.
-    if one.w is not None:
-        square = float(one.w @ one.w)
-    elif one.vectors:
-        stacked = sp.vstack(one.vectors, "csr") if sp.issparse(one.vectors[0]) else np.vstack(one.vectors)
-        square = _quadratic(
-            model, sp.csr_array(stacked) if sp.issparse(stacked) else stacked, np.concatenate(one.coefficients)
-        )
-    else:
-        square = 0.0
-    dual = one.dual_terms - 0.5 * (square + s2 * total_beta**2)
-    # 3.
-    off = abs(total_beta - total) / max(size, 1e-300) if training.bias == "free" and size else 0.0
-    return Finding(one.name, primal, dual, one.claimed, max(off, one.outside / max(size, 1e-300) if size else 0.0))
+def _finding(one: _Machine) -> Finding:
+    truth = one.oracle.judgement()
+    off = max(truth.infeasibility, truth.outside) / max(truth.size, 1e-300) if truth.size else 0.0
+    rounding = truth.most - truth.relative_gap if truth.relative_gap < np.inf else np.inf
+    return Finding(one.name, truth.primal, truth.dual, one.claimed, off, truth.relative_gap, rounding)
 
 
-def _quadratic(model: Model, vectors: Any, coef: np.ndarray) -> float:
-    """cᵀKc, a block of rows at a time; of many machines, each uses few of the vectors."""
-    used = np.flatnonzero(coef)
-    vectors, coef = vectors[used], coef[used]
-    total = 0.0
-    step = max(1, VALUES // max(1, vectors.shape[0]))
-    for start in range(0, vectors.shape[0], step):
-        total += float(coef[start : start + step] @ (model.kernel.block(vectors[start : start + step], vectors) @ coef))
-    return total
-
-
-def _slice(one: _Sums, first: int, n: int) -> np.ndarray:
+def _slice(one: _Machine, first: int, n: int) -> np.ndarray:
     """The β of rows first..first + n."""
     low, high = np.searchsorted(one.rows, [first, first + n])
     out = np.zeros(n)

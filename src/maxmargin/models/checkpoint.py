@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
+from maxmargin.files import shown
 from maxmargin.models import archive
 from maxmargin.models.legs import Standing
 from maxmargin.models.recipe import Recipe
@@ -19,6 +21,8 @@ from maxmargin.models.solved import Solved
 from maxmargin.result import COLUMNS, Trace
 
 NAME, VERSION = "checkpoint", 1
+
+logger = logging.getLogger("maxmargin")
 
 
 @dataclass
@@ -31,19 +35,32 @@ class Checkpoint:
     standing: Standing | None = None
     #: Whether a machine was left half-way, so that those after it are not worth keeping.
     closed: bool = False
+    #: Whether the last attempt to write it failed.
+    failing: bool = False
 
     def rest(self, standing: Standing) -> None:
         """Keep where the machine in work stands."""
         if not self.closed:
             self.standing = standing
-            self.save()
+            self.keep()
 
     def finish(self, solved: Solved) -> None:
         """Keep a machine that is done."""
         if not self.closed:
             self.done.append(solved)
             self.standing = None
+            self.keep()
+
+    def keep(self) -> None:
+        """Write it if that can be: a full disk costs the checkpoint, not the training."""
+        try:
             self.save()
+        except InvalidInput as error:
+            if not self.failing:
+                logger.warning("maxmargin: %s; the training goes on, and the last checkpoint stays", shown(error))
+            self.failing = True
+        else:
+            self.failing = False
 
     def save(self) -> None:
         """Write it in place of the last one."""
@@ -85,8 +102,8 @@ def load(path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
                 best=Solved.from_parts(known["best"], arrays, "standing_"),
                 trace=Trace(rows, [], float(known["seconds"]), float(known["looks"])),
             )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"cannot load {os.fspath(path)}: it is damaged ({error})") from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+        raise InvalidInput(f"cannot load {os.fspath(path)}: it is damaged ({shown(error)})") from None
     return Checkpoint(os.fspath(path), fingerprint, done, standing)
 
 

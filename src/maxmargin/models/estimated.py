@@ -77,9 +77,9 @@ def estimated(X: Any, data: Data, weights: np.ndarray, recipe: Recipe, scheme: s
         )
     elif recipe.kind == "classification":
         multi_class = "ovr" if scheme == "ovr" else "ovo"
-        made = NuSVC(nu=recipe.nu, kernel=recipe.kernel, multi_class=multi_class, solver=recipe.solver, **common)
+        made = NuSVC(nu=recipe.nu, kernel=recipe.kernel, multi_class=multi_class, solver=recipe.chosen_solver, **common)
     else:
-        made = NuSVR(nu=recipe.nu, C=recipe.C, kernel=recipe.kernel, solver=recipe.solver, **common)
+        made = NuSVR(nu=recipe.nu, C=recipe.C, kernel=recipe.kernel, solver=recipe.chosen_solver, **common)
     with warnings.catch_warnings(), budget.breaking_off():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict tells the same
         return made.fit(X, data.y, None if (weights == 1.0).all() else weights)

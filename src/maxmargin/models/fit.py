@@ -1,6 +1,7 @@
 """fit(): from data and a recipe to a model, within one budget, with checkpoints where they are wanted.
 
-1. Learn the scaling, and scale; a sparse matrix that is mostly full becomes a dense one.
+1. Learn the scaling, and scale; a sparse matrix that is mostly full becomes a dense one, and of one with huge gaps
+   between its columns only those are kept that have entries.
 2. Resolve the kernel's parameters and the weights on all rows.
 3. Split several classes into binary problems: one against the rest, or in pairs. What is no such problem (ν, all
    classes together) goes to its estimator, and that is all.
@@ -21,23 +22,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.columns import check_width
 from maxmargin.data.dataset import Data, label_text
 from maxmargin.data.scaling import scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.layout import pairs
 from maxmargin.kernels import Linear
+from maxmargin.loop import solve
 from maxmargin.models.build import model_of, model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
 from maxmargin.models.estimated import concerns, estimated, solved_of
 from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
-from maxmargin.models.model import FULL, Model, Scheme
+from maxmargin.models.model import FULL, Model, Scheme, check
 from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
-from maxmargin.result import Reason, Result, Trace
-from maxmargin.solve import solve
+from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.validation import plain
 
@@ -138,9 +140,12 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     # 3.
     scheme = scheme_of(recipe, classes)
     machines = split(recipe, n, data.y, classes, codes, scheme)
+    if isinstance(recipe.kernel, Linear) and sp.issparse(X):
+        check_width(d, len(machines), X.nnz)
     if concerns(recipe):
         estimator = estimated(X, data, given, recipe, scheme, budget)
-        model = model_of(estimator, scaling=learnt, names=data.names, zero_based=data.zero_based, training=None)
+        model = model_of(estimator, names=data.names, zero_based=data.zero_based, training=None)
+        model = check(replace(model, scaling=learnt))
         names = model.machine_names()
         solved = solved_of(estimator, recipe, names)
         traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
@@ -160,10 +165,10 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         scheme,
         codes,
         classes=classes,
-        scaling=learnt,
         names=data.names,
         zero_based=data.zero_based,
         training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, class_weight, weights is not None),
+        scaling=learnt,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
 
@@ -237,8 +242,9 @@ def _solve_all(
     result = None
     for k in range(len(solved), len(machines)):
         problem = _problem(machines[k], X, weights, recipe)
+        stopped = budget.stop.is_set()  # then `share` gives no time at all: that is not the end of a time budget
         options: dict[str, Any] = {
-            "solver": Stoppable(solver_by_name(recipe.solver, problem), budget.stop),
+            "solver": Stoppable(solver_by_name(recipe.chosen_solver, problem), budget.stop),
             "tol": recipe.tol,
             "max_iter": recipe.max_iter,
             "max_time": budget.share(len(machines) - k),
@@ -247,15 +253,19 @@ def _solve_all(
         if keep is None:
             result = solve(problem, random_state=recipe.seed, **options)
             result = replace(result, solver=options["solver"].inner)
-            solved.append(Solved.of(result))
+            one = Solved.of(result)
         else:
             one, result = in_legs(
                 problem, (recipe.seed, k), keep.standing or Standing(budget.work), keep.rest, **options
             )
-            solved.append(one)
             if one.reason in UNFINISHED:
                 keep.closed = True  # --resume walks the leg that was broken off again
             keep.finish(one)
+        if stopped and one.reason is Reason.MAX_TIME:
+            text = f"relative gap {one.relative_gap:.2g} at the best point so far"
+            status = Status(Reason.INTERRUPTED, text)
+            one, result = replace(one, reason=status.reason, status=str(status)), replace(result, status=status)
+        solved.append(one)
         traces.append(result.trace)
         if solved[-1].reason is Reason.INTERRUPTED:
             budget.stop.set()
@@ -271,7 +281,12 @@ def _checkpoint(
     targets = np.concatenate([machine.target for machine in machines if machine.target is not None] or [np.empty(0)])
     mark = fingerprint(recipe, X, targets, np.append(weights, budget.work))
     if budget.resume and os.path.exists(budget.checkpoint):
-        return load_checkpoint(budget.checkpoint, mark)
+        keep = load_checkpoint(budget.checkpoint, mark)
+        known = keep.done + ([] if keep.standing is None or keep.standing.best is None else [keep.standing.best])
+        sizes = [len(machine.rows) for machine in machines]
+        if len(known) > len(sizes) or any(len(one.beta) != n for one, n in zip(known, sizes, strict=False)):
+            raise InvalidInput(f"cannot load {budget.checkpoint}: it is damaged (it is of other machines)")
+        return keep
     keep = Checkpoint(budget.checkpoint, mark, [])
     keep.save()  # a folder that cannot be written to is told before the work, not after it
     return keep

@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.loop import solve
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
-from maxmargin.solve import STEP_OVERHEAD, solve
+from maxmargin.schedule import STEP_OVERHEAD
 from maxmargin.solvers import Solver
+from maxmargin.solvers.base import Starts
 
 #: The work of a leg, in multiply-adds: a second or two.
 WORK = 2e9
@@ -60,8 +62,19 @@ class Wrapped(Solver):
         """Where the solver comes from."""
         return self.inner.paper
 
+    @property
+    def starts(self) -> Starts:  # type: ignore[override]
+        """What the solver can start from."""
+        return self.inner.starts
+
     def accepts(self, problem: Problem) -> str | None:
         return self.inner.accepts(problem)
+
+    def step_size(self, problem: Problem, t: int) -> float | None:
+        return self.inner.step_size(problem, t)
+
+    def longest_step(self, problem: Problem) -> float:
+        return self.inner.longest_step(problem)
 
 
 class Stoppable(Wrapped):
@@ -121,7 +134,7 @@ def in_legs(
             max_time=None if until is None else max(1e-9, until - perf_counter()),
             max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
             random_state=np.random.default_rng([*seed, standing.leg]),
-            start=None if standing.best is None else standing.best.start(problem),
+            start=standing.best.start() if standing.best is not None and solver.starts else None,
             **options,
         )
         result = replace(result, solver=solver.inner, trace=joined(standing, result.trace))

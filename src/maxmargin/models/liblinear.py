@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.atomic import replacing
 from maxmargin.errors import InvalidInput
+from maxmargin.files import replacing, shown
 from maxmargin.kernels import Linear
 from maxmargin.models.libsvm import finite, read_header, whole_labels
 from maxmargin.models.model import Model, check
@@ -60,9 +60,9 @@ def load(path: str | os.PathLike[str]) -> Model:
         try:
             return check(_model(header, file, os.path.getsize(path)))
         except InvalidInput as error:
-            raise InvalidInput(f"cannot load {name}: {error}") from None
+            raise InvalidInput(f"cannot load {name}: {shown(error)}") from None
         except (KeyError, ValueError, IndexError, OverflowError) as error:
-            raise InvalidInput(f"cannot load {name}: it is damaged or not a model ({error})") from None
+            raise InvalidInput(f"cannot load {name}: it is damaged or not a model ({shown(error)})") from None
 
 
 def _model(header: dict[str, list[str]], file: Any, size: int) -> Model:
@@ -73,10 +73,19 @@ def _model(header: dict[str, list[str]], file: Any, size: int) -> Model:
     rows = d + (bias >= 0)
     if not (0 < d < 2**31 and 2 <= k < 2**31) or 2 * rows * machines > min(size, MOST_WEIGHTS):
         raise InvalidInput(f"it promises {d} features and {k} classes, which the file cannot hold")
-    values = np.array([[finite(word) for word in line.split()] for line in file], dtype=np.float64)
-    if values.shape != (rows, machines):
+    values = np.empty((rows, machines))
+    read = 0
+    for line in file:
+        words = line.split()
+        if read == rows or len(words) != machines:
+            read = -1
+            break
+        values[read] = [finite(word) for word in words]
+        read += 1
+    if read != rows:
         raise InvalidInput(f"it should have {rows} lines of {machines} weights")
-    b = bias * values[-1] if bias >= 0 else np.zeros(machines)
+    with np.errstate(over="ignore"):  # `check` refuses what is not finite
+        b = bias * values[-1] if bias >= 0 else np.zeros(machines)
     w = values[:d].T.copy()
     classes = None
     if task == "classification":

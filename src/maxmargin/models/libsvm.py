@@ -7,15 +7,18 @@ pair in the order of ``label``. With two classes our positive one is the second,
 from __future__ import annotations
 
 import os
+from array import array
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.data.atomic import replacing
+from maxmargin.columns import check_width
 from maxmargin.data.dataset import label_text
-from maxmargin.errors import InvalidInput
+from maxmargin.errors import InvalidInput, bytes_text
 from maxmargin.estimators.layout import pack_pairs, pairs, unpack_pairs
+from maxmargin.files import replacing, shown
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from maxmargin.models.model import Model, check
 
@@ -23,8 +26,8 @@ TYPES = {"classification": "c_svc", "regression": "epsilon_svr", "novelty": "one
 TASKS = {"c_svc": "classification", "nu_svc": "classification", "epsilon_svr": "regression", "nu_svr": "regression"}
 TASKS |= {"one_class": "novelty"}
 KERNELS = {"linear": "linear", "rbf": "rbf", "polynomial": "polynomial", "sigmoid": "sigmoid"}
-#: A normal may have this many weights for nothing: an index of a billion in a small file is a mistake.
-MOST_WEIGHTS = 2**24
+#: A table of coefficients may take so many bytes more than the file explains.
+MOST_BYTES = 2**27
 #: No index of a vector may be larger.
 LARGEST_INDEX = 2**31 - 2
 
@@ -102,11 +105,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     with open(path, encoding="utf-8", errors="replace") as file:
         header = read_header(file, name, "SV")
         try:
-            return check(_model(header, list(file)))
+            return check(_model(header, file, os.path.getsize(path)))
         except InvalidInput as error:
-            raise InvalidInput(f"cannot load {name}: {error}") from None
+            raise InvalidInput(f"cannot load {name}: {shown(error)}") from None
         except (KeyError, ValueError, IndexError, OverflowError) as error:
-            raise InvalidInput(f"cannot load {name}: it is damaged or not a model ({error})") from None
+            raise InvalidInput(f"cannot load {name}: it is damaged or not a model ({shown(error)})") from None
 
 
 def read_header(file: Any, name: str, end: str) -> dict[str, list[str]]:
@@ -122,12 +125,12 @@ def read_header(file: Any, name: str, end: str) -> dict[str, list[str]]:
     raise InvalidInput(f"{name} is not a model: the line {end!r} is missing")
 
 
-def _model(header: dict[str, list[str]], lines: list[str]) -> Model:
+def _model(header: dict[str, list[str]], lines: Iterable[str], size: int) -> Model:
     task: Any = TASKS[header["svm_type"][0]]
     k = int(header["nr_class"][0])
     total = int(header["total_sv"][0])
-    if total != len(lines) or not 2 <= k <= 100_000:
-        raise InvalidInput(f"it promises {total} vectors of {k} classes and holds {len(lines)} vectors")
+    if not 0 <= total <= size or not 2 <= k <= 100_000:
+        raise InvalidInput(f"it promises {total} vectors of {k} classes, which the file cannot hold")
     classes, machines = None, 1
     if task == "classification":
         classes = np.array([int(label) for label in header["label"]])
@@ -135,7 +138,15 @@ def _model(header: dict[str, list[str]], lines: list[str]) -> Model:
         if len(classes) != k:
             raise InvalidInput(f"it promises {k} classes and names {len(classes)}")
     b = -np.array([finite(value) for value in header["rho"]])
+    if len(b) != machines:
+        raise InvalidInput(f"it should have {machines} values of rho and has {len(b)}")
+    if 8.0 * machines * total > MOST_BYTES + 16.0 * size:
+        raise InvalidInput(
+            f"its {total} vectors would need {bytes_text(8.0 * machines * total)} in {machines} pairs of classes"
+        )
     table, vectors = _vectors(lines, k - 1 if classes is not None else 1)
+    if vectors.shape[0] != total:
+        raise InvalidInput(f"it promises {total} vectors and holds {vectors.shape[0]}")
     vector_classes = None
     scheme: Any = "binary"
     if k > 2 and classes is not None:
@@ -150,13 +161,10 @@ def _model(header: dict[str, list[str]], lines: list[str]) -> Model:
     sigmoids = None
     if task == "classification" and "probA" in header:
         sigmoids = np.array([[finite(value) for value in header[key]] for key in ("probA", "probB")]).T
-    if len(b) != machines:
-        raise InvalidInput(f"it should have {machines} values of rho and has {len(b)}")
     kernel = _kernel(header)
     parts: dict[str, Any] = {"vectors": vectors, "coef": table, "vector_classes": vector_classes}
     if isinstance(kernel, Linear):
-        if machines * vectors.shape[1] > MOST_WEIGHTS + 1000 * vectors.nnz:
-            raise InvalidInput(f"its few entries would become {machines * vectors.shape[1]} weights")
+        check_width(vectors.shape[1], machines, vectors.nnz)
         parts = {"w": np.asarray((sp.csr_array(table) @ vectors).toarray())}
     return Model(
         task=task,
@@ -187,25 +195,28 @@ def _kernel(header: dict[str, list[str]]) -> Kernel:
     raise InvalidInput(f"its kernel {kind!r} is unknown")
 
 
-def _vectors(lines: list[str], leading: int) -> tuple[np.ndarray, Any]:
-    coef: list[list[float]] = []
-    indptr, indices, data = [0], [], []
-    for line in lines:
+def _vectors(lines: Iterable[str], leading: int) -> tuple[np.ndarray, Any]:
+    coef, data = array("d"), array("d")  # plain numbers: a list of Python's takes four times as much
+    indptr, indices = array("q", [0]), array("i")
+    for number, line in enumerate(lines, 1):
         words = line.split()
-        coef.append([finite(word) for word in words[:leading]])
-        if len(coef[-1]) != leading:
-            raise InvalidInput(f"vector {len(coef)} has {len(coef[-1])} coefficients instead of {leading}")
+        if len(words) < leading:
+            raise InvalidInput(f"vector {number} has {len(words)} coefficients instead of {leading}")
+        coef.extend(map(finite, words[:leading]))
         for word in words[leading:]:
             index, _, value = word.partition(":")
-            indices.append(int(index) - 1)
+            place = int(index) - 1
+            if not 0 <= place < LARGEST_INDEX:
+                raise InvalidInput("an index of a vector is out of range")
+            indices.append(place)
             data.append(finite(value))
         indptr.append(len(data))
-    if indices and not 0 <= min(indices) <= max(indices) < LARGEST_INDEX:
-        raise InvalidInput("an index of a vector is out of range")
-    width = max(indices, default=0) + 1
-    vectors = sp.csr_array((np.array(data, float), np.array(indices, np.int32), indptr), shape=(len(lines), width))
-    vectors.sum_duplicates()
-    return np.array(coef, float).reshape(-1, leading).T, vectors
+    parts = np.array(data), np.array(indices, np.int32), np.array(indptr)
+    width = int(parts[1].max(initial=0)) + 1
+    vectors = sp.csr_array(parts, shape=(len(indptr) - 1, width))
+    with np.errstate(over="ignore"):  # `check` refuses what is not finite
+        vectors.sum_duplicates()
+    return np.array(coef).reshape(-1, leading).T, vectors
 
 
 def finite(text: str) -> float:

@@ -29,6 +29,8 @@ Scheme = Literal["binary", "ovr", "ovo"]
 VALUES = 2**21
 #: A sparse matrix with a larger share of non-zeros is faster as a dense one.
 FULL = 0.3
+#: A power beyond this is 0 or infinite for all but a few numbers.
+LARGEST_DEGREE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +132,13 @@ class Model:
 
         # A block of kernel values is as wide as there are vectors, and may hold its rows as a dense block.
         wide = max(1, self.machines, 0 if vectors is None else vectors.shape[0], Z.shape[1] // 8)
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             over_blocks(fill, Z.shape[0], max(1, VALUES // wide))
-        return out + self.b
+            out += self.b
+        if not np.isfinite(out).all():
+            row = int(np.flatnonzero(~np.isfinite(out).all(axis=1))[0])
+            raise InvalidInput(f"the decision value of row {row + 1} overflows: the row, or the model, is too large")
+        return out
 
     def _sums(self) -> Callable[[np.ndarray], np.ndarray]:
         """How a block of kernel values (rows × vectors) becomes Σ coef_i k(x_i, x), one column a machine.
@@ -229,6 +235,7 @@ def check(model: Model) -> Model:
         if not condition:
             raise InvalidInput(f"the model contradicts itself: {words}")
 
+    check_kernel(model.kernel)
     need(model.b.ndim == 1 and model.machines > 0 and bool(np.isfinite(model.b).all()), "the biases")
     need(model.columns > 0, "the number of columns")
     if model.w is not None:
@@ -247,6 +254,8 @@ def check(model: Model) -> Model:
         need(model.classes is not None and model.classes.ndim == 1 and len(model.classes) >= 2, "the classes")
         assert model.classes is not None
         k = len(model.classes)
+        need(model.classes.dtype.kind != "f" or bool(np.isfinite(model.classes).all()), "a label is not finite")
+        need(len(np.unique(model.classes)) == k, "two classes have the same label")
         machines = {"binary": 1, "ovr": k, "ovo": k * (k - 1) // 2}.get(model.scheme)
         need(machines == model.machines and (model.scheme == "binary") == (k == 2), "the number of machines")
     else:
@@ -260,9 +269,25 @@ def check(model: Model) -> Model:
         need(all(part.shape == (model.columns,) and bool(np.isfinite(part).all()) for part in parts), "the scaling")
     if model.names is not None:
         need(len(model.names) == model.columns, "the number of names")
+    if model.training is not None:
+        need(len(model.training.proofs) == model.machines, "the number of proofs")
     if model.sigmoids is not None:
         need(model.sigmoids.shape == (model.machines, 2) and bool(np.isfinite(model.sigmoids).all()), "the sigmoids")
     return model
+
+
+def check_kernel(kernel: Kernel) -> None:
+    """Refuse a kernel that is not ready to predict: its parameters must be finite numbers."""
+    for name in ("gamma", "degree", "coef0"):
+        value = getattr(kernel, name, 1.0)
+        try:
+            finite = not isinstance(value, (str, bool)) and bool(np.isfinite(float(value)))
+        except (TypeError, ValueError, OverflowError):
+            finite = False
+        if not finite:
+            raise InvalidInput(f"the {name} of its kernel {kernel.name!r} is {value!r:.40}; it must be a finite number")
+    if getattr(kernel, "degree", 1) > LARGEST_DEGREE:
+        raise InvalidInput(f"the degree of its kernel is {kernel.degree:g}; the largest is {LARGEST_DEGREE}")  # type: ignore[attr-defined]
 
 
 def _widened(X: Any, width: int) -> Any:

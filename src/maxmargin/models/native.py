@@ -13,14 +13,19 @@ from maxmargin.data import npy
 from maxmargin.data.arrays import csr
 from maxmargin.data.scaling import Kind, Scaling
 from maxmargin.errors import InvalidInput
+from maxmargin.files import shown
 from maxmargin.kernels import Custom, Kernel
 from maxmargin.kernels.base import registry as kernels
 from maxmargin.losses.base import Task
+from maxmargin.losses.base import registry as losses
 from maxmargin.models import archive
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
+from maxmargin.problem import Bias
 
 NAME, VERSION = "model", 1
 MAGIC = archive.MAGIC
+#: What a kernel may have besides its name; whatever else it knows serves training only.
+PARAMETERS = ("gamma", "degree", "coef0")
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -36,9 +41,9 @@ def load(path: str | os.PathLike[str]) -> Model:
     try:
         return check(_model(document, arrays))
     except InvalidInput as error:
-        raise InvalidInput(f"cannot load {os.fspath(path)}: {error}") from None
+        raise InvalidInput(f"cannot load {os.fspath(path)}: {shown(error)}") from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-        told = f"{type(error).__name__}: {error}"
+        told = shown(f"{type(error).__name__}: {error}")
         raise InvalidInput(f"cannot load {os.fspath(path)}: it is damaged or not a model ({told})") from None
 
 
@@ -89,7 +94,7 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
 
 def _parameters(kernel: Kernel) -> dict[str, float]:
     known = {field.name: getattr(kernel, field.name) for field in dataclass_fields(kernel)}  # type: ignore[arg-type]
-    return {name: value for name, value in known.items() if isinstance(value, (int, float))}
+    return {name: value for name, value in known.items() if name in PARAMETERS}
 
 
 def _training(training: Training, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -110,20 +115,21 @@ def _training(training: Training, arrays: dict[str, np.ndarray]) -> dict[str, An
 def _model(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     if document["task"] not in get_args(Task) or document["scheme"] not in get_args(Scheme):
         raise InvalidInput("its task or scheme is unknown")
-    kernel: Any = kernels[document["kernel"]["name"]]
     columns = _whole(document["columns"])
     names = document["names"]
-    floats = {key: arrays[key].astype(np.float64) for key in ("b", "w", "coef", "sigmoids") if key in arrays}
+    if not isinstance(names, list | None):
+        raise InvalidInput("its names of columns are not a list")
+    floats = {key: _floats(arrays[key], key) for key in ("b", "w", "coef", "sigmoids") if key in arrays}
     codes = arrays.get("vector_classes")
     return Model(
         task=document["task"],
-        kernel=kernel(**{str(key): value for key, value in document["kernel"]["parameters"].items()}),
+        kernel=_kernel(document["kernel"]),
         b=floats["b"],
         columns=columns,
         w=floats.get("w"),
         vectors=_vectors(arrays, columns),
         coef=floats.get("coef"),
-        vector_classes=None if codes is None else codes.astype(np.int64),
+        vector_classes=None if codes is None else _integers(codes, "the classes of its vectors"),
         classes=arrays.get("classes"),
         scheme=document["scheme"],
         scaling=_scaling(document["scaling"], arrays),
@@ -135,6 +141,34 @@ def _model(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     )
 
 
+def _kernel(document: dict[str, Any]) -> Kernel:
+    """A kernel with its parameters: numbers, and no others than it has."""
+    name, parameters = document["name"], document["parameters"]
+    made: Any = kernels[name]
+    if made is Custom:
+        raise InvalidInput("its kernel is 'custom', a function of somebody's own, which a model file cannot hold")
+    known = {field.name for field in dataclass_fields(made)} & set(PARAMETERS)
+    if not isinstance(parameters, dict) or set(parameters) != known:
+        raise InvalidInput(f"the parameters of its kernel {name!r} are damaged; it needs: {', '.join(known) or 'none'}")
+    for key, value in parameters.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not -1e308 < value < 1e308:  # a whole number may be larger than any float
+            raise InvalidInput(f"the {key} of its kernel {name!r} is {value!r:.40}; it must be a finite number")
+    return made(**parameters)
+
+
+def _floats(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.kind not in "fiu":
+        raise InvalidInput(f"its {name} holds {array.dtype}, not numbers")
+    return array.astype(np.float64)
+
+
+def _integers(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.kind not in "iu":
+        raise InvalidInput(f"{name} are {array.dtype}, not whole numbers")
+    return array.astype(np.int64)
+
+
 def _whole(value: Any) -> int:
     if type(value) is not int or not 0 < value < 2**31:
         raise InvalidInput(f"{value!r} is not a number of columns")
@@ -143,7 +177,7 @@ def _whole(value: Any) -> int:
 
 def _vectors(arrays: dict[str, np.ndarray], columns: int) -> Any:
     if "vectors_indptr" not in arrays:
-        return arrays["vectors"].astype(np.float64) if "vectors" in arrays else None
+        return _floats(arrays["vectors"], "vectors") if "vectors" in arrays else None
     parts = {part: arrays[f"vectors_{part}"] for part in ("data", "indices", "indptr")}
     return csr(parts | {"shape": np.array([len(parts["indptr"]) - 1, columns])}, "its vectors")
 
@@ -154,31 +188,44 @@ def _scaling(kind: Any, arrays: dict[str, np.ndarray]) -> Scaling | None:
     if kind not in get_args(Kind):
         raise InvalidInput(f"its scaling {kind!r} is unknown")
     shift = arrays.get("scaling_shift")
-    factor = arrays["scaling_factor"].astype(np.float64)
-    return Scaling(kind, None if shift is None else shift.astype(np.float64), factor)
+    factor = _floats(arrays["scaling_factor"], "scaling")
+    return Scaling(kind, None if shift is None else _floats(shift, "scaling"), factor)
 
 
 def _read_training(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Training:
     proofs = []
     for k, proof in enumerate(document["proofs"]):
-        rows, beta = arrays[f"rows_{k}"].astype(np.int64), arrays[f"beta_{k}"].astype(np.float64)
+        rows, beta = _integers(arrays[f"rows_{k}"], "its rows"), _floats(arrays[f"beta_{k}"], "dual point")
         if rows.ndim != 1 or rows.shape != beta.shape or not np.isfinite(beta).all():
             raise InvalidInput("its dual points are damaged")
         if rows.size and not (0 <= int(rows[0]) and int(rows[-1]) < int(document["n"]) and (np.diff(rows) > 0).all()):
             raise InvalidInput("its dual points name rows that were not there")
         numbers = {name: float(proof[name]) for name in ("primal", "dual", "relative_gap")}
+        if any(np.isnan(value) for value in numbers.values()):
+            raise InvalidInput("its proof holds NaN")
         proofs.append(Proof(str(proof["status"]), rows=rows, beta=beta, **numbers))
     weights = document["class_weight"]
-    return Training(
+    if isinstance(weights, list):
+        weights = tuple((label, float(x)) for label, x in weights)
+        if not all(isinstance(label, str | int | float) and 0 <= x < np.inf for label, x in weights):
+            raise InvalidInput("its weights of classes are damaged")
+    elif weights not in (None, "balanced"):
+        raise InvalidInput("its weights of classes are damaged")
+    training = Training(
         loss=str(document["loss"]),
         loss_parameters={str(key): float(value) for key, value in document["loss_parameters"].items()},
         bias=str(document["bias"]),
         bias_scale=float(document["bias_scale"]),
         C=float(document["C"]),
-        class_weight=tuple((label, float(x)) for label, x in weights) if isinstance(weights, list) else weights,
+        class_weight=weights,
         weighted=bool(document["weighted"]),
         solver=str(document["solver"]),
         tol=float(document["tol"]),
         n=int(document["n"]),
         proofs=tuple(proofs),
     )
+    numbers_fit = training.C > 0 and training.tol >= 0 and 0 < training.bias_scale < np.inf
+    if not numbers_fit or training.bias not in get_args(Bias) or not 0 < training.n < 2**48:
+        raise InvalidInput("what it says of its training is damaged")
+    losses[training.loss](**training.loss_parameters)  # refused here, not when it is checked
+    return training

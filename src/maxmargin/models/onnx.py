@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.data.atomic import replacing
 from maxmargin.errors import InvalidInput, bytes_text, missing_extra
 from maxmargin.estimators.layout import pairs
+from maxmargin.files import replacing
 from maxmargin.models.model import Model
 
 #: An ONNX file is one message of at most 2 GB.

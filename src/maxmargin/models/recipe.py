@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
 import numpy as np
@@ -15,6 +15,8 @@ from maxmargin.kernels import Kernel
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
 from maxmargin.problem import Bias
+from maxmargin.solvers import Solver, with_options
+from maxmargin.solvers.base import registry
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Recipe:
     multiclass: str | None = None
     scaling: Kind | None = None
     solver: str = "auto"
+    #: Fields of the solver that differ from its defaults.
+    solver_options: Mapping[str, Any] = field(default_factory=dict)
     tol: float = 1e-4
     max_iter: int | None = None
     seed: int = 0
@@ -66,8 +70,17 @@ class Recipe:
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold")
         if self.task is not None and self.loss.name != "least-squares":
             raise InvalidInput("a task is chosen for least squares only; every other loss has its own")
+        if self.solver_options:
+            if self.solver == "auto":
+                raise InvalidInput("solver options go with a solver by name; name the one that has them")
+            self.chosen_solver  # noqa: B018 (made once, to be refused here)
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             raise InvalidInput(f"class weights are {self.class_weight!r}; write balanced, or label=weight,label=weight")
+
+    @property
+    def chosen_solver(self) -> str | Solver:
+        """The solver with its options, or its name where there are none."""
+        return with_options(registry[self.solver], dict(self.solver_options)) if self.solver_options else self.solver
 
     @property
     def kind(self) -> Task:

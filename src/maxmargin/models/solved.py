@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.problem import Problem
-from maxmargin.result import Reason, Result
-from maxmargin.space import LinearSpace
+from maxmargin.result import Iterate, Reason, Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +56,9 @@ class Solved:
         """The bias, of whichever mode."""
         return problem.space.bias(self.w) + (self.b or 0.0)
 
-    def start(self, problem: Problem) -> Any:
+    def start(self) -> Iterate:
         """The point as a warm start."""
-        if self.linked or not isinstance(problem.space, LinearSpace):
-            return self.beta
-        return self.w[: problem.X.shape[1]], self.bias(problem)
+        return Iterate(w=self.w, b=self.b, beta=self.beta, linked=self.linked)
 
     def parts(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The same as a document and arrays; infinities are text, as JSON has none."""
@@ -77,6 +74,10 @@ class Solved:
     def from_parts(cls, document: dict[str, Any], arrays: dict[str, np.ndarray], prefix: str) -> Solved:
         """What `parts` took apart."""
         numbers = {name: float(document[name]) for name in ("primal", "dual", "relative_gap")}
+        for name in ("w", "beta"):
+            array = arrays[f"{prefix}{name}"]
+            if array.ndim != 1 or array.dtype != np.float64 or not np.isfinite(array).all():
+                raise ValueError(f"{name} is not a vector of finite numbers")
         return cls(
             w=arrays[f"{prefix}w"],
             b=None if document["b"] is None else float.fromhex(document["b"]),

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.columns import check_width
 from maxmargin.data import blocks as data_blocks
 from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.scaling import Scaling
@@ -86,6 +87,8 @@ def refusal(recipe: Recipe) -> str | None:
         return "--stream does not go with --nu: its threshold ties all rows together"
     if recipe.solver not in ("auto", "coordinate-ascent"):
         return f"--stream is coordinate ascent; drop --solver {recipe.solver}"
+    if recipe.solver_options:
+        return "--stream has an order of its own; drop --solver-option"
     return None
 
 
@@ -148,8 +151,11 @@ class _Streaming:
         self.cache, self.data, self.recipe, self.budget = cache, data, recipe, budget
         self.constant = recipe.bias_scale if recipe.bias == "augmented" else 0.0
         self.factor = None
+        if cache.entries >= 0:
+            check_width(cache.columns, 1, cache.entries)
         if recipe.scaling is not None:
-            self.factor = np.divide(1.0, cache.largest, out=np.ones(cache.columns), where=cache.largest > 0)
+            largest = cache.largest
+            self.factor = np.divide(1.0, largest, out=np.ones(cache.columns), where=largest > 0)
         self.C = np.full(cache.n, recipe.C)
         self.classes, codes, self.class_weight = None, None, None
         if recipe.kind == "classification":
@@ -161,6 +167,8 @@ class _Streaming:
                 self.class_weight = tuple((label, weight) for label, weight in pairs)
         self.scheme: Scheme = "binary" if self.classes is None or len(self.classes) == 2 else "ovr"
         self.machines: list[Machine] = split(recipe, cache.n, data.y, self.classes, codes, self.scheme)
+        if cache.entries >= 0:
+            check_width(cache.columns, len(self.machines), cache.entries)
         self.runs = [
             _Run(machine.target, np.zeros(cache.n), np.zeros(cache.columns + 1))
             for machine in self.machines

@@ -16,7 +16,7 @@ from pathlib import Path
 from maxmargin.page import document, facts, place, write
 from maxmargin.report.advice import things_to_do
 from maxmargin.report.fit import Fit
-from maxmargin.report.proof import certificate_rows, verdict
+from maxmargin.report.proof import certificate_rows, conditions, verdict
 from maxmargin.report.reproduce import reproduce
 from maxmargin.report.samples import scores, summary, support
 from maxmargin.report.setting import problem_rows, solver_rows
@@ -54,7 +54,7 @@ def _page(fit: Fit) -> str:
         "What to do next": bullets(things_to_do(fit)),
         "The problem": facts(problem_rows(fit)),
         "The solver": facts(solver_rows(result)),
-        "The certificate": facts(certificate_rows(result)) + fit.drawn("convergence"),
+        "The certificate": facts(certificate_rows(result)) + conditions(result) + fit.drawn("convergence"),
         _PICTURES[result.problem.task]: fit.drawn("boundary"),
         "Support vectors": support(fit),
         "Scores on the training data": scores(fit),

@@ -66,13 +66,13 @@ def _about_the_kernel(fit: Fit) -> Iterator[str]:
 
 
 def _about_support(fit: Fit) -> Iterator[str]:
-    problem, counts, pull = fit.result.problem, fit.result.certificate.kinds.counts, np.abs(fit.result.beta)
-    # Crumbs do not count: a first-order method leaves a little on every sample.
-    pulling = int(np.count_nonzero(pull > 1e-3 * pull.max()))
-    if problem.n >= FEW and pulling > 0.5 * problem.n and problem.task != "novelty" and _forgets(problem):
+    problem, counts, size = fit.result.problem, fit.result.certificate.kinds.counts, np.abs(fit.result.beta)
+    # Tiny ones do not count: a first-order method leaves a little on every sample.
+    many = int(np.count_nonzero(size > 1e-3 * size.max()))
+    if problem.n >= FEW and many > 0.5 * problem.n and problem.task != "novelty" and _forgets(problem):
         remedy = "a larger epsilon" if problem.task == "regression" else "better features"
         remedy += ", a smaller gamma" if hasattr(problem.kernel, "gamma") else ""
-        yield f"{pulling:,} of {problem.n:,} samples pull on the fit, which is many: try {remedy} or another C"
+        yield f"{many:,} of {problem.n:,} samples are support vectors, which is many: try {remedy} or another C"
     if counts["bound"] and not counts["free"]:
         yield "all support vectors are at their limit C, so none of them pins the bias down: try a larger C"
 

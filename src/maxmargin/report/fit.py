@@ -17,8 +17,8 @@ FEWEST = 3
 #: What is said below each figure, by its name in `maxmargin.plots`.
 CAPTIONS = {
     "convergence": "Primal, dual and the gap between them as the run went on.",
-    "boundary": "The fit among its samples; only the filled ones hold it.",
-    "support": "How many samples hold the fit, how strongly each of them pulls, and which are not satisfied yet.",
+    "boundary": "The fit among its samples; the filled ones are support vectors.",
+    "support": "The number of support vectors during the run, each sample's dual variable, and its share of the gap.",
 }
 
 

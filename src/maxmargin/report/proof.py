@@ -1,4 +1,4 @@
-"""What is proved: the verdict in one sentence, and the certificate line by line in plain words."""
+"""What is proved: the verdict in one sentence, the certificate line by line, and the KKT conditions one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from maxmargin.report.words import number, percent, sentence
+from maxmargin.page import table
+from maxmargin.report.words import number, paragraph, percent, sentence
 from maxmargin.result import Reason, Result
 from maxmargin.separability import Inseparable
 
@@ -65,7 +66,7 @@ def certificate_rows(result: Result) -> Iterator[tuple[str, str, str]]:
     )
     if certificate.positive is False:
         floor, gap = "No floor here, as the kernel is indefinite.", "Primal − dual: 0 at a stationary point."
-    kkt = "The largest contradiction between how strongly a sample pulls (β) and where it lies; 0 at the optimum."
+    kkt = "The largest violation of the optimality (KKT) conditions, in LIBSVM's measure; 0 at the optimum."
     reward = " + ν ΣC·b" if result.problem.task == "novelty" else ""
     objective = f"The objective of this fit, ½‖w‖² + Σ C·loss{reward}. Lower is better."
     yield "Primal", number(certificate.primal, 10), objective
@@ -75,7 +76,6 @@ def certificate_rows(result: Result) -> Iterator[tuple[str, str, str]]:
     yield "KKT violation", number(certificate.kkt_violation), kkt
     if total is not None:
         yield "Infeasibility", number(certificate.infeasibility), f"|Σβ − {total:g}|, which may be rounding only."
-    yield "Box violation", number(certificate.box_violation), "How far a β is out of its range, which must be 0."
     if certificate.inseparable is not None:
         yield from _inseparable_rows(certificate.inseparable)
     for name, other in result.related.items():
@@ -84,6 +84,16 @@ def certificate_rows(result: Result) -> Iterator[tuple[str, str, str]]:
     yield "Precision", "", sentence(certificate.precision)
     if certificate.remark and certificate.inseparable is None:
         yield "Remark", "", sentence(certificate.remark)
+
+
+def conditions(result: Result) -> str:
+    """The KKT conditions as a checklist."""
+    rows = [
+        (one.name, one.formula, f"{one.residual:.2g}", "–" if one.worst is None else f"{one.worst}")
+        for one in result.kkt.conditions
+    ]
+    words = "The conditions of an optimum one by one. Residuals have no unit; at an optimum all of them are 0."
+    return paragraph(words) + table(["condition", "formula", "residual", "worst sample"], rows)
 
 
 def _inseparable_rows(proof: Inseparable) -> Iterator[tuple[str, str, str]]:

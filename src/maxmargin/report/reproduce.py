@@ -30,7 +30,8 @@ def snippet(result: Result) -> str:
     """The code that makes this fit from the same X and y."""
     imports = ["from maxmargin import Problem, solve"]
     made = _call("Problem", _data(result.problem) + _options(result.problem, imports))
-    solved = _call("solve", ["problem", f"solver={_expression(result.solver, 'my_solver', imports)}", *_end(result)])
+    solver = repr("auto") if result.chosen else _expression(result.solver, "my_solver", imports)
+    solved = _call("solve", ["problem", f"solver={solver}", *_end(result)])
     weights = ["# my_weights: C times the weight of each sample"] if "my_weights" in made else []
     return "\n".join([*imports, "", *weights, f"problem = {made}", f"result = {solved}", "print(result.certificate)"])
 
@@ -71,7 +72,10 @@ def _expression(thing: Any, own: str, imports: list[str]) -> str:
         return own
     if all(repr(field.default) == repr(values[field.name]) for field in fields(thing)):
         return name
-    imports.append(f"from {type(thing).__module__} import {type(thing).__name__}")
+    home = type(thing).__module__
+    # maxmargin.solvers and its like offer all of their classes.
+    home = ".".join(home.split(".")[:2]) if home.startswith("maxmargin.") else home
+    imports.append(f"from {home} import {type(thing).__name__}")
     return repr(thing)
 
 

@@ -1,4 +1,4 @@
-"""The samples: which of them hold the fit, and how well it fits them."""
+"""The samples: which of them are support vectors, and how well the fit does on them."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def _meanings(problem: Problem) -> dict[str, str]:
         "novelty": ("on the boundary", "outside it"),
     }[problem.task]
     return {
-        "outside": "They do not pull (β = 0): without them the fit would be the same.",
+        "outside": "β = 0: without them the fit would be the same.",
         "candidate": f"Just {edge}, but not needed (β = 0).",
-        "free": "They pull, each as much as it is off."
+        "free": "0 < |β|: the derivative of the loss at their scores."
         if problem.loss.smooth
-        else f"They hold the fit; at the optimum they lie {edge}.",
-        "bound": f"They pull as strongly as C allows: {beyond}.",
+        else f"0 < |β| < C: at the optimum they lie {edge}.",
+        "bound": f"|β| = C: {beyond}.",
     }
 
 
@@ -64,12 +64,12 @@ def _influential(fit: Fit) -> str:
         return paragraph(words) + table(["sample", *targets, "α"], rows)
     first, equal = _strongest(fit)
     if not first:
-        return paragraph("No sample pulls on the fit: there is no support vector.")
+        return paragraph("There is no support vector: every β is 0.")
     where, values = _places(fit)
     beta, codes = np.abs(fit.result.beta), fit.result.certificate.kinds.codes
     rows = [[f"{i}", *_target(fit, i), f"{beta[i]:.4g}", f"{values[i]:.4g}", KINDS[codes[i]]] for i in first]
     words = "The most influential samples, counted from 0"
-    words += f"; {equal:,} pull equally strongly, and these have the largest loss." if equal > MOST else "."
+    words += f"; {equal:,} share the largest |β|, and these have the largest loss." if equal > MOST else "."
     return paragraph(words) + table(["sample", *targets, "|β|", where, "kind"], rows)
 
 

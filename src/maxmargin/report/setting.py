@@ -89,6 +89,7 @@ def described(thing: Any) -> tuple[str, str]:
     values = [
         f"{name} = {value:.6g}" if isinstance(value, float) else f"{name} = {short(getattr(value, '__name__', value))}"
         for name, value in parameters(thing).items()
+        if value is not None
     ]
     first_line = (type(thing).__doc__ or "").strip().partition("\n")[0]
     return ", ".join([thing.name, *values]), first_line.partition(";")[0].rstrip(".")

@@ -1,34 +1,98 @@
-"""The solvers: one file an algorithm; `solvers()` lists them, `solver("smo")` makes one."""
+"""The solvers: one file an algorithm; `list_solvers()` names them, `solver("smo", problem)` makes one.
+
+Every class of the folder can be imported from here: ``from maxmargin.solvers import SMO, Subgradient``. Its
+hyperparameters are its fields: ``solve(problem, Subgradient(rate=0.1))``.
+"""
 
 from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, registry, reliable
 
-__all__ = ["Solver", "choose", "solver", "solvers"]
+__all__ = ["Solver", "candidates", "choose", "list_solvers", "solver"]
 
 
-def solvers() -> list[str]:
+def list_solvers() -> list[str]:
     """The names of all registered solvers."""
     return registry.names()
 
 
-def solver(which: str | Solver, problem: Problem) -> Solver:
-    """A solver by name ("auto": see `choose`), or the solver itself."""
-    if isinstance(which, Solver):
-        return which
-    if not isinstance(which, str):
+def solver(which: str | Solver, problem: Problem, **options: Any) -> Solver:
+    """A solver by name ("auto": see `choose`) or the solver itself, with some of its fields changed."""
+    if not isinstance(which, str | Solver):
         raise InvalidInput(f"solver is {which!r}; it must be a name or a Solver")
-    return registry[choose(problem) if which == "auto" else which]
+    if which == "auto" and options:
+        raise InvalidInput(f"solver='auto' has no field {next(iter(options))!r}; name the solver that has")
+    made = which if isinstance(which, Solver) else registry[choose(problem) if which == "auto" else which]
+    return with_options(made, options)
+
+
+def with_options(made: Solver, options: dict[str, Any]) -> Solver:
+    """The solver with some of its fields changed; a field that it does not have is refused with those that it has."""
+    if not options:
+        return made
+    known: list[str] = [field.name for field in fields(made)] if is_dataclass(made) else []
+    for name in options:
+        if name not in known:
+            there = f"its fields are: {', '.join(known)}" if known else "it has no fields"
+            raise InvalidInput(f"{made.name} has no field {name!r}; {there}")
+    return replace(made, **options)  # type: ignore[type-var]
+
+
+#: Rows up to which a problem is small: for pair steps, and for Newton steps on the primal.
+SMALL, MEDIUM = 1000, 4000
+#: Features up to which Newton's matrix is small.
+FEW = 500
+#: The multiply-adds in which pair steps solve most small linear problems, besides those for the rows of K, if they are
+#: the right method at all.
+TRIAL = 4e6
 
 
 def choose(problem: Problem) -> str:
-    """What "auto" means: coordinate-newton for linear problems, working-set for kernels.
+    """What "auto" means: the first of `candidates`."""
+    return next(iter(candidates(problem)), reliable(problem))  # which says why, where nobody accepts it
 
-    What they do not accept goes to the solvers that accept any problem of their kind; and so does a linear one-class
+
+def candidates(problem: Problem) -> dict[str, float]:
+    """What "auto" tries one after the other, each with the multiply-adds after which the next has its turn.
+
+    The next comes also where a solver fails or stalls. The usual ones are coordinate-newton for linear problems and
+    working-set for kernels. Small problems are done sooner by others:
+
+    - kernels, by pair steps (smo);
+    - linear with more rows than features and a smooth loss, by Newton steps on the primal (truncated-newton), however
+      the features are scaled;
+    - linear otherwise, by pair steps, which end soon or crawl: then the usual one follows.
+
+    What these do not accept goes to the solvers that accept any problem of their kind; and so does a linear one-class
     problem, whose optimum is 0 where the origin is among the samples: no relative gap can tell that it is reached.
     """
-    fast = "coordinate-newton" if problem.linear else "working-set"
-    pointless = problem.linear and problem.task == "novelty"
-    return fast if not pointless and registry[fast].accepts(problem) is None else reliable(problem)
+    n, d, free = problem.n, problem.X.shape[1], problem.bias == "free"
+    usual = "coordinate-newton" if problem.linear else "working-set"
+    names: dict[str, float] = {}
+    if problem.linear and problem.loss.smooth and n <= MEDIUM and d <= min(n, FEW):
+        names["truncated-newton"] = np.inf
+    elif n <= SMALL and free and problem.form is not None and not problem.linear:
+        names["smo"] = np.inf
+    elif n <= SMALL and free and problem.form is not None and not sp.issparse(problem.X):
+        names["smo"] = TRIAL + float(n) * n * d
+    if not (problem.linear and problem.task == "novelty"):
+        names[usual] = np.inf
+    for name in ("interior-point", reliable(problem), usual, "truncated-newton"):
+        names.setdefault(name, np.inf)
+    return {name: work for name, work in names.items() if registry[name].accepts(problem) is None}
+
+
+def __getattr__(name: str) -> Any:
+    return registry.class_of(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *registry.classes()])

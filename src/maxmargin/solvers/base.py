@@ -1,4 +1,4 @@
-"""What a solver is: fields for its hyperparameters, what it accepts, and a stream of iterates.
+"""What a solver is: fields for its hyperparameters, what it accepts and starts from, and a stream of iterates.
 
 A solver never prints, times, stops or certifies itself: `solve` does all that.
 """
@@ -7,18 +7,29 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from maxmargin.errors import InvalidInput, MaxMarginError
+from maxmargin.kernels import Gram
 from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
 from maxmargin.rows import scores_of_rows
+from maxmargin.solvers import clock
 from maxmargin.space import LinearSpace
 
 registry: Registry[Solver] = Registry("solver", "maxmargin.solvers.textbook", "maxmargin.solvers.fast")
+
+
+class SolverFailed(MaxMarginError, ArithmeticError):
+    """A solver came to numbers that it cannot go on with, and there is no point to hand back; the message says why."""
+
+
+#: What a solver can start from: a dual point, a hyperplane.
+Starts = tuple[Literal["beta", "w"], ...]
 
 
 class Solver(ABC):
@@ -28,6 +39,17 @@ class Solver(ABC):
     name: ClassVar[str]
     #: Where it comes from.
     paper: ClassVar[str]
+    #: What it can start from: a dual point ("beta"), a hyperplane ("w"), or nothing but its own start.
+    starts: ClassVar[Starts] = ()
+    #: Whether it goes on for ever: where it ends all the same, its numbers have no digits left to go further.
+    endless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse a field that has none of the values of its `Literal`; subclasses check the rest of theirs."""
+        for name, kind in get_type_hints(type(self)).items():
+            if get_origin(kind) is Literal and getattr(self, name) not in get_args(kind):
+                known = ", ".join(repr(value) for value in get_args(kind))
+                raise InvalidInput(f"{name} is {getattr(self, name)!r}; it must be one of: {known}")
 
     @abstractmethod
     def accepts(self, problem: Problem) -> str | None:
@@ -37,8 +59,16 @@ class Solver(ABC):
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         """Yield where it stands, for ever or until there is nothing left to do.
 
-        `start` holds a feasible β or a w to begin with; both are None for a cold start.
+        `start` holds what the solver says that it can start from, or nothing at all.
         """
+
+    def step_size(self, problem: Problem, t: int) -> float | None:
+        """The step η_t that the user chose; None where the solver finds its steps by itself."""
+        return None
+
+    def longest_step(self, problem: Problem) -> float:
+        """The longest constant step, in the user's units, with which the algorithm still converges."""
+        return np.inf
 
 
 def reliable(problem: Problem) -> str:
@@ -83,14 +113,8 @@ def refuse_unbounded(problem: Problem) -> str | None:
 
 
 def start_beta(problem: Problem, start: Iterate) -> np.ndarray:
-    """A feasible β to begin with: the warm start's, what its w gives, or the point nearest to 0."""
-    if start.beta is not None:
-        return problem.feasible(start.beta)
-    if start.w is not None:
-        scores = problem.space.scores(start.w)
-        b = problem.best_bias(scores) if start.b is None else start.b
-        return problem.feasible(problem.dual_point(scores, b))
-    return problem.feasible(np.zeros(problem.n))
+    """A feasible β to begin with: the start's, or the point nearest to 0."""
+    return problem.feasible(np.zeros(problem.n) if start.beta is None else start.beta)
 
 
 def product_with_K(problem: Problem) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
@@ -104,14 +128,28 @@ def product_with_K(problem: Problem) -> tuple[Callable[[np.ndarray], np.ndarray]
     gram = space.gram()
     if gram.capacity < gram.n:
         return gram.product, float(space.work)
-    K = gram.full()
+    K = whole_matrix(gram)
 
     def product(v: np.ndarray) -> np.ndarray:
+        clock.check()
         out = np.empty(len(v))
         over_blocks(lambda start, stop: scores_of_rows(K, v, start, stop, out), len(v), 2048)
         return out
 
     return product, float(K.size)
+
+
+def whole_matrix(gram: Gram, who: str = "this solver", instead: str = "smo") -> np.ndarray:
+    """The whole kernel matrix, if it fits the cap; where time is limited, part by part, as long as there is some."""
+    if clock.left() is not None and gram.capacity == gram.n and not gram.whole:
+        size = max(8, int(clock.piece() / (gram.n * (gram.X.shape[1] + 20.0))))
+        for start in range(0, gram.n, size):
+            clock.check()
+            stop = min(start + size, gram.n)
+            gram._compute(np.arange(start, stop), gram.cache[start:stop])
+        gram.slot[:] = gram.owner[:] = np.arange(gram.n)
+        gram.stamp[:], gram.fetched, gram.whole = 0, gram.n, True
+    return gram.full(who, instead)
 
 
 def largest_eigenvalue(
@@ -121,6 +159,7 @@ def largest_eigenvalue(
     v = rng.normal(size=n)
     value = 0.0
     for _ in range(rounds):
+        clock.check()
         v /= np.linalg.norm(v)
         image = product(v)
         value = float(np.linalg.norm(image))
@@ -128,6 +167,19 @@ def largest_eigenvalue(
             return 0.0
         v = image
     return value
+
+
+def longest_dual_step(problem: Problem, penalty: float = 0.0) -> float:
+    """2/λ_max(K + ridge + penalty): with a longer constant step a gradient ascent on the dual overshoots."""
+    form = problem.form
+    assert form is not None
+    product, _ = product_with_K(problem)
+
+    def curvature(v: np.ndarray) -> np.ndarray:
+        return product(v) + form.ridge * v + penalty * v.sum()
+
+    largest = largest_eigenvalue(curvature, problem.n, np.random.default_rng(0), rounds=100)
+    return 2.0 / largest if largest > 0.0 else np.inf
 
 
 def rows_or_matrix(problem: Problem, who: str) -> tuple[Any, float]:
@@ -138,5 +190,5 @@ def rows_or_matrix(problem: Problem, who: str) -> tuple[Any, float]:
     space = problem.space
     if isinstance(space, LinearSpace):
         return space.rows, float(space.work)
-    K = space.gram().full(who, reliable(problem))
+    K = whole_matrix(space.gram(), who, reliable(problem))
     return K, float(K.size)

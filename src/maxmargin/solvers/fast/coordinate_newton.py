@@ -40,12 +40,13 @@ import numpy as np
 from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable, start_beta
+from maxmargin.solvers.base import Solver, Starts, refuse_without_form, registry, reliable, start_beta
 from maxmargin.solvers.fast.free_block import FreeBlock
 from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall, sweeps_suffice
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
 from maxmargin.solvers.fast.nonzeros import thinned
 from maxmargin.solvers.fast.sweeps import survey, sweep
+from maxmargin.solvers.translation import about_the_mean
 from maxmargin.space import LinearSpace
 
 #: Newton's matrix is factored in every step: up to so many features that is a good trade.
@@ -56,6 +57,10 @@ PATIENCE = 4
 NEWTON, FINAL = 50.0, 1e-5
 #: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
 NEARER, UNCHECKED = 0.3, 4
+#: That share shrinks so many times where it was not enough: the gap of all samples is as large as before.
+STRICTER = 10.0
+#: From this relative gap on, w is computed anew before all samples are looked at: many changes have left rounding.
+FRESH = 1e-5
 #: Steps on the free block begin after so many passes; already after so few where so large a relative gap is left.
 MANY, FEW, LARGE = 20, 5, 0.1
 #: So many conjugate gradients are worth a step on the free block; so many are enough.
@@ -64,6 +69,8 @@ WORTHWHILE, ENOUGH = 20, 400
 LEAST_SHARE, MOST_SHARE = 0.5, 4.0
 #: After so many Newton steps on all rows it pays to have their zeros left out.
 LONG = 6
+#: Newton steps for one σ, at most: a few are the rule, and where these do not do, more will not.
+MOST_STEPS = 200
 #: σ begins at so many times the width of the box over the largest slope.
 FIRST = 3.0
 
@@ -74,15 +81,18 @@ class CoordinateNewton(Solver):
 
     name: ClassVar[str] = "coordinate-newton"
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Yan & Li 2020"
+    endless: ClassVar[bool] = True
+    starts: ClassVar[Starts] = ("beta",)
 
     def accepts(self, problem: Problem) -> str | None:
         if not problem.linear:
             return f"w has no coordinates with the kernel {problem.kernel.name!r}; use solver={reliable(problem)!r}"
         return refuse_without_form(problem)
 
+    @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None and isinstance(problem.space, LinearSpace)
-        space, form, cold = problem.space, problem.form, start.beta is None and start.w is None
+        space, form, cold = problem.space, problem.form, start.beta is None
         tall = cold and space.d <= MOST_FEATURES and is_tall(space, form)
         if tall and not sweeps_suffice(space, form, rng):
             k, lagrangian = yield from _grown(space, form, rng)
@@ -110,7 +120,7 @@ def _newton(k: int, lagrangian: AugmentedLagrangian) -> Iterator[Iterate]:
     """Newton's method on the whole problem, σ after σ."""
     first = lagrangian.sigma
     for step in count(1):
-        if lagrangian.sigma >= 1e12 * first:
+        if lagrangian.sigma >= 1e12 * first or lagrangian.steps >= MOST_STEPS:
             return
         if step == LONG:
             lagrangian.space = thinned(lagrangian.space)
@@ -145,16 +155,16 @@ class _Sweeps:
             self.q += self.constant**2
         self.q += self.form.ridge
         self.beta = start_beta(problem, start)
-        self.w = self.space.combine(self.beta)
+        self._link()
         self.scale = float(np.abs(self.form.target).max()) or float(np.abs(self.space.scores(self.w)).max()) or 1.0
-        if self.free_bias:
-            self.w[-1] = self.constant * (float(self.beta.sum()) - self.total)
         self.state = rng.integers(1, 2**63, 1).astype(np.uint64)
         #: The samples, those still active first, and the slopes beyond which they are put aside.
         self.order, self.active = np.arange(self.space.n, dtype=np.uint32), self.space.n
         self.low, self.high, self.worst = -np.inf, np.inf, 0.0
         #: What was missing when all samples were last looked at, and the passes since then and in all.
         self.before, self.since, self.passes = np.inf, 0.0, 0.0
+        #: The share of that at which the sweeps end.
+        self.nearer = NEARER
         #: The passes and what was missing when the sweeps were last judged; the first passes are not.
         self.quick = (0.0, np.inf)
         self.k, self.work = 0, 0.0
@@ -174,6 +184,7 @@ class _Sweeps:
                 yield Iterate(self.k, w=None if self.free_bias else self.w, beta=self.beta, work=self._worked())
                 continue
             missing = self._survey()
+            self.nearer = NEARER if missing < self.before else self.nearer / STRICTER
             self.before, self.since = min(self.before, missing), 0.0
             estimate = missing / (self.dual + missing) if self.dual + missing > 0 else None
             w = None if self.free_bias else self.w
@@ -183,9 +194,15 @@ class _Sweeps:
             if not few_features and self.passes > (MANY if (estimate or 1.0) < LARGE else FEW):
                 self._ascend_free_block()
 
+    def _link(self) -> None:
+        """W = w(β), without the rounding of many changes."""
+        self.w = self.space.combine(self.beta)
+        if self.free_bias:
+            self.w[-1] = self.constant * (float(self.beta.sum()) - self.total)
+
     def _sweep(self) -> float:
         """Epochs over the active samples; what is missing among them: the gap, or the worst slope where that is ∞."""
-        goal = NEARER * self.before if self.before < np.inf else 0.0
+        goal = self.nearer * self.before if self.before < np.inf else 0.0
         self.active, visited, gap, self.low, self.high, self.worst = sweep(
             self.space.rows, self.order, self.active, self.space.n, goal, self.state,
             *self.form.arrays, self.q, self.beta, self.w, self.constant, self.b, self.low, self.high,
@@ -204,6 +221,9 @@ class _Sweeps:
 
     def _survey(self) -> float:
         """Look at all samples: what is missing among them, and which of them to go on with."""
+        if self.before <= FRESH * self.dual:
+            self._link()
+            self.work += self.space.work
         offset = self.b + self.constant * float(self.w[-1]) if self.free_bias else 0.0
         z = self.space.scores(self.w) + offset
         shift = abs(self.constant * float(self.w[-1])) if self.free_bias else 0.0

@@ -24,12 +24,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.compiled import compiled
 from maxmargin.losses import DualForm
 from maxmargin.parallel import blocks, over_blocks
-from maxmargin.solvers.fast.newton_step import normal_matrix, passes_of_matrix, step_length
+from maxmargin.solvers.fast.newton_step import normal_matrix, passes_of_matrix, solve_positive, step_length
 from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
 from maxmargin.space import LinearSpace
 
@@ -149,8 +148,7 @@ class AugmentedLagrangian:
         inside = np.flatnonzero((self.u > form.lower) & (self.u < form.upper) & ((self.u != 0.0) | (form.tube == 0.0)))
         matrix = normal_matrix(self.space, self.free_bias, inside, 1.0 / (form.ridge[inside] + 1.0 / self.sigma))
         self.passes += passes_of_matrix(self.space, len(inside))
-        factor = cho_factor(matrix, lower=True, check_finite=False, overwrite_a=True)
-        return cho_solve(factor, gradient, check_finite=False)
+        return solve_positive(matrix, gradient)
 
 
 def sums(function: Callable[[int, int], tuple[float, float]], n: int) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.compiled import compiled
 from maxmargin.parallel import blocks, over_blocks
@@ -21,8 +22,10 @@ ROWS, PARTS = 1024, 4
 SPARSE = 0.15
 #: Up to so many multiply-adds the matrix is float64.
 PRECISE = 1e9
-#: Trial steps in one search.
-TRIALS = 12
+#: Trial steps in one search; so many by false position before much shorter ones are tried.
+TRIALS, FALSE_POSITION = 24, 10
+#: The spacing of numbers at 1.
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 def normal_matrix(space: LinearSpace, free_bias: bool, inside: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -71,14 +74,44 @@ def _by_entries(space: LinearSpace) -> bool:
     return sp.issparse(space.X) and space.work < SPARSE * space.n * space.d
 
 
+def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution of equations with a matrix that is positive definite, or would be without rounding."""
+    return cho_solve(factored(matrix), right, check_finite=False)
+
+
+def factored(matrix: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The Cholesky factor; where rounding has made the matrix indefinite, with a little more on its diagonal.
+
+    Features of different sizes leave diagonals of different sizes, so that each place gets its own share: as much as
+    it takes, ten times as much at each trial. A matrix with NaN or infinity cannot be mended: `LinAlgError`.
+    """
+    share = 0.0
+    diagonal = np.maximum(matrix.diagonal(), 0.0)
+    diagonal = np.maximum(diagonal, EPSILON * diagonal.max(initial=0.0))
+    for _ in range(18):
+        try:
+            added = matrix + np.diag(share * diagonal) if share else matrix
+            factor = cho_factor(added, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            share = 10.0 * share or EPSILON
+        else:
+            if np.isfinite(factor[0].diagonal()).all():
+                return factor
+            break
+    raise np.linalg.LinAlgError("the matrix of Newton's equations has no Cholesky factor")
+
+
 def step_length(slope: Callable[[float], float], first: float) -> float:
     """The root of a rising slope that is `first` < 0 at the step 0, to a tenth of that; at most 1."""
     low, high, at_low, at_high = 0.0, 1.0, first, slope(1.0)
     if at_high <= 0.0 or abs(at_high) <= 0.1 * abs(first):
         return 1.0
     best = 1.0
-    for _ in range(TRIALS):
-        best = low + (high - low) * min(max(at_low / (at_low - at_high), 0.1), 0.9)
+    for trial in range(TRIALS):
+        share = min(max(at_low / (at_low - at_high), 0.1), 0.9)
+        if low == 0.0 and trial >= FALSE_POSITION:  # the direction is far too long: no curvature was known there
+            share = 0.01
+        best = low + (high - low) * share
         value = slope(best)
         if abs(value) <= 0.1 * abs(first):
             break

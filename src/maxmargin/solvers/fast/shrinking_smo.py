@@ -22,7 +22,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.compiled import compiled
 from maxmargin.kernels import Gram
 from maxmargin.kernels.panel import add_rows
 from maxmargin.losses import DualForm
@@ -31,14 +30,17 @@ from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import (
     Solver,
+    Starts,
     refuse_bias,
     refuse_indefinite,
     refuse_without_form,
     registry,
     start_beta,
+    whole_matrix,
 )
 from maxmargin.solvers.fast.working_set_steps import corner_of, ranges
-from maxmargin.solvers.textbook.smo import pair_steps
+from maxmargin.solvers.textbook.smo import gap_and_dual, pair_steps
+from maxmargin.solvers.translation import about_the_mean
 
 #: Steps between two looks at who is settled.
 CHUNK = 1000
@@ -54,14 +56,16 @@ class ShrinkingSMO(Solver):
 
     name: ClassVar[str] = "shrinking-smo"
     paper: ClassVar[str] = "Joachims 1999; Fan, Chen & Lin, JMLR 2005"
+    starts: ClassVar[Starts] = ("beta",)
 
     def accepts(self, problem: Problem) -> str | None:
         return refuse_bias(problem, "free") or refuse_without_form(problem) or refuse_indefinite(problem)
 
+    @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None
         gram = Gram(problem.kernel, problem.X, 0.0, problem.cache_bytes)
-        return _Run(problem.form, gram.full(self.name), gram.diag, start_beta(problem, start)).iterates()
+        return _Run(problem.form, whole_matrix(gram, self.name), gram.diag, start_beta(problem, start)).iterates()
 
 
 class _Run:
@@ -91,7 +95,7 @@ class _Run:
             self.beta[active], self.g[active] = beta, g
             rise, fall = ranges(*bounds, beta, g)
             high, low = float(rise.max()), float(fall.min())
-            work, estimate = 1.5 * done * m, self._estimate(form, beta, g, 0.5 * (high + low))
+            work, estimate = 1.5 * done * m, self._estimate(form, beta, g)
             known, settled = m == n, False
             if m < n and (done < chunk or high - low <= FALLEN * level):  # 4.
                 work += self._bring_home()
@@ -102,7 +106,7 @@ class _Run:
             elif done == chunk:  # 3.
                 free = np.isfinite(rise) & np.isfinite(fall)
                 keep = free | (rise > low) | (fall < high)
-                if np.count_nonzero(keep) <= FEWER * m:
+                if 2 <= np.count_nonzero(keep) <= FEWER * m:
                     work += self._bring_home() + float(m) ** 2
                     known, level = True, high - low
                     self._activate(active[keep])
@@ -134,28 +138,13 @@ class _Run:
         rise, fall = ranges(self.form.tube, self.form.lower, self.form.upper, self.beta, self.g)
         return float(rise.max()) <= high and float(fall.min()) >= low
 
-    def _estimate(self, form: DualForm, beta: np.ndarray, g: np.ndarray, b: float) -> float | None:
-        """The relative gap over the active samples: what each could add to the dual at the bias b, were it alone."""
+    def _estimate(self, form: DualForm, beta: np.ndarray, g: np.ndarray) -> float | None:
+        """The relative gap over the active samples, beside the dual as it was when all were active."""
+        gap, dual = gap_and_dual(*form.arrays, beta, g)
         if len(beta) == len(self.beta):
-            self.dual = form.value(beta) - 0.5 * float(beta @ (form.target - form.ridge * beta - g))
-        gap = _gap(form.ridge, form.tube, form.lower, form.upper, beta, g, b)
+            self.dual = dual
         scale = max(abs(self.dual), abs(self.dual + gap))
         return gap / scale if np.isfinite(gap) and scale > 0.0 else None
-
-
-@compiled
-def _gap(ridge, tube, lower, upper, beta, g, b):
-    """Σ over the samples of max_u φ(u) − φ(β), where φ(u) = slope·u − tube|u| − ½ ridge u² and lower ≤ u ≤ upper."""
-    gap = 0.0
-    for p in range(len(beta)):
-        slope = g[p] + ridge[p] * beta[p] - b
-        steep = max(slope - tube[p], 0.0) + min(slope + tube[p], 0.0)
-        best = 0.0
-        if steep != 0.0:
-            best = steep / ridge[p] if ridge[p] > 0.0 else np.inf * steep
-        for u, sign in ((min(max(best, lower[p]), upper[p]), 1.0), (beta[p], -1.0)):
-            gap += sign * (slope * u - tube[p] * abs(u) - 0.5 * ridge[p] * u * u)
-    return gap
 
 
 registry.register(ShrinkingSMO.name, ShrinkingSMO())

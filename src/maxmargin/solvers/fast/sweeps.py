@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.rows import prefetch, row_axpy, row_dot, row_prefetch
-from maxmargin.solvers.textbook.coordinate_ascent import AHEAD, maximiser, shortfall
+from maxmargin.rows import prefetch_ahead, row_axpy, row_dot
+from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
 
 
 @compiled
@@ -64,14 +64,7 @@ def sweep(X, order, active, budget, goal, state, target, ridge, tube, lower, upp
         p = 0
         while p < active:
             i = order[p]
-            if p + AHEAD < active:
-                soon = order[p + AHEAD]
-                row_prefetch(X, soon)
-                prefetch(target, soon)
-                prefetch(lower, soon)
-                prefetch(upper, soon)
-                prefetch(q, soon)
-                prefetch(beta, soon)
+            prefetch_ahead(X, order, p, active, target, ridge, tube, lower, upper, q, beta)
             visited += 1
             old = beta[i]
             residual = target[i] - b - row_dot(X, i, w) - s * w[d]

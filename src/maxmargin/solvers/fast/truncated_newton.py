@@ -26,21 +26,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.solvers.base import Solver, product_with_K, refuse_indefinite, registry
-from maxmargin.solvers.fast.newton_step import normal_matrix, passes_of_matrix, step_length
+from maxmargin.solvers.base import Solver, Starts, product_with_K, refuse_indefinite, registry
+from maxmargin.solvers.fast.newton_step import normal_matrix, passes_of_matrix, solve_positive, step_length
+from maxmargin.solvers.translation import about_the_mean
 from maxmargin.space import LinearSpace
 
 #: Samples in a block of the n-vectors.
 SAMPLES = 2**14
 #: In multiply-adds: an evaluation of the loss for a sample, and what the interpreter takes for a line or two of NumPy.
 EVALUATION, OVERHEAD = 20, 2e4
-#: Newton's matrix may be factored up to so many features.
-MOST_FEATURES = 1000
+#: Newton's matrix may be factored up to so many features; it is at once where it takes so few multiply-adds.
+MOST_FEATURES, SMALL_MATRIX = 1000, 2e6
 #: Conjugate gradient steps in one Newton step, at most.
 MOST_STEPS = 1000
 #: Newton steps in a row that may gain nothing before rounding is blamed.
@@ -53,12 +53,14 @@ class TruncatedNewton(Solver):
 
     name: ClassVar[str] = "truncated-newton"
     paper: ClassVar[str] = "Lin, Weng & Keerthi, JMLR 2008; Chapelle, Neural Computation 2007"
+    starts: ClassVar[Starts] = ("beta", "w")
 
     def accepts(self, problem: Problem) -> str | None:
         if not problem.loss.smooth:
             return f"the slope of loss={problem.loss.name!r} jumps, so that it has no Newton step; use solver='auto'"
         return refuse_indefinite(problem)
 
+    @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         run = _Run(problem, start)
         k, fruitless, best_square, best_primal = 0, 0, np.inf, np.inf
@@ -100,7 +102,7 @@ class _Run:
         self.z = scores + self.b
         self.u, self.h = np.empty(problem.n), np.empty(problem.n)
         self.first_square: float | None = None
-        self.factored = False
+        self.factored = self.linear and problem.n * problem.X.shape[1] ** 2 <= SMALL_MATRIX
         #: Multiply-adds since the last look around began.
         self.work = self.pass_work
 
@@ -216,9 +218,7 @@ class _Run:
         assert isinstance(space, LinearSpace)
         inside = np.flatnonzero(self.h)
         matrix = normal_matrix(space, free_bias, inside, self.h[inside])
-        factor = cho_factor(matrix, lower=True, check_finite=False, overwrite_a=True)
-        right = np.append(-self.gradient, 0.0) if free_bias else -self.gradient
-        p = cho_solve(factor, right, check_finite=False)
+        p = solve_positive(matrix, np.append(-self.gradient, 0.0) if free_bias else -self.gradient)
         p, bias = (p[:-1], float(p[-1])) if free_bias else (p, 0.0)
         self.work += (1.0 + passes_of_matrix(space, len(inside))) * self.pass_work
         return p, bias, self._image(p) + bias

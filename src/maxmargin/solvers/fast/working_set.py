@@ -39,10 +39,12 @@ from maxmargin.losses import DualForm
 from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.solvers.base import Solver, refuse_indefinite, refuse_without_form, registry, start_beta
+from maxmargin.solvers import clock
+from maxmargin.solvers.base import Solver, Starts, refuse_indefinite, refuse_without_form, registry, start_beta
 from maxmargin.solvers.fast.working_set_choice import middle, pick, violation
 from maxmargin.solvers.fast.working_set_scores import Scores
 from maxmargin.solvers.fast.working_set_steps import corner_of, ranges, single_steps
+from maxmargin.solvers.steps import check_positive
 from maxmargin.solvers.textbook.smo import pair_steps
 from maxmargin.space import KernelSpace
 
@@ -60,8 +62,8 @@ BULK, FINE = 0.02, 0.2
 CROWD = 1000
 #: Where a larger share of the samples are support vectors, all are active.
 MANY = 1 / 3
-#: Working sets between two pauses.
-PAUSE = 32
+#: Working sets between two pauses; where time is limited, the steps of SMO, each times the size of its working set.
+PAUSE, LONG = 32, 1e7
 #: Working sets grow up to this size while samples run to their bounds.
 LARGEST = 1536
 #: From so many multiply-adds for one kernel value on, rows of samples that keep moving are kept.
@@ -70,13 +72,25 @@ DEAR = 100.0
 
 @dataclass(frozen=True)
 class WorkingSet(Solver):
-    """Active samples, working sets and second-order SMO, for kernels."""
+    """Active samples, working sets and second-order SMO, for kernels.
+
+    Parameters
+    ----------
+    size : int, default 768
+        How many variables the inner SMO works on.
+    """
 
     name: ClassVar[str] = "working-set"
     paper: ClassVar[str] = "Joachims 1999; Fan, Chen & Lin, JMLR 2005; Wen et al., JMLR 2018"
+    endless: ClassVar[bool] = True
 
-    #: How many variables the inner SMO works on.
+    starts: ClassVar[Starts] = ("beta",)
+
     size: int = 768
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("size", self.size, whole=True)
 
     def accepts(self, problem: Problem) -> str | None:
         if problem.linear:
@@ -137,8 +151,8 @@ class _Run:
             self.scores.mend(self.beta, epsilon, self.rng)
             yield from self._round(everyone, epsilon)
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores.values, work=self._work())
-            if not self.moved and epsilon < 1e-14 * first:
-                return
+            if epsilon < (1e-14 if self.moved else 1e-12) * first:
+                return  # below the rounding of a score
             if not self.crowded or not self.moved:
                 epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
 
@@ -158,7 +172,10 @@ class _Run:
         """The scores of samples that have not been seen before (2.)."""
         # A support vector that was let go before all became active is missing in the corner.
         if self.all_active and np.count_nonzero(self.beta[self.corner.index]) == np.count_nonzero(self.beta):
-            self.scores.take_in(samples, self.beta)
+            size = int(min(len(samples), max(64.0, clock.piece() / (self.problem.n * self.row_work))))
+            for start in range(0, len(samples), max(1, size)):
+                clock.check()
+                self.scores.take_in(samples[start : start + size], self.beta)
         else:
             self.scores.see(samples, self.beta)
 
@@ -241,6 +258,7 @@ class _Run:
         bounds = (form.tube, form.lower, form.upper)
         size, share = self.size, BULK
         last, turns = np.empty(0, np.int64), np.zeros(m, np.int64)
+        paused, limited = self.steps, clock.left() is not None
         while True:
             rise, fall = ranges(*bounds, beta, g)
             worst = violation(rise, fall, self.free_bias)
@@ -270,7 +288,8 @@ class _Run:
             g[rows] -= form.ridge[rows] * change
             self.steps += steps * chosen.size
             self.working_sets += 1
-            if self.working_sets % PAUSE == 0:
+            if self.working_sets % PAUSE == 0 or (limited and self.steps - paused >= LONG):
+                paused = self.steps
                 yield
             # Few steps for a whole set: its samples went straight to a bound, and more could have.
             bulk = steps < chosen.size // 2

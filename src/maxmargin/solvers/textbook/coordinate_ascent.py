@@ -3,10 +3,12 @@
 Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))β   s.t.  lower ≤ β ≤ upper
 
     1. β ← 0 (or the warm start); keep w = Σ β_i φ(x_i), or the scores Kβ where w has no coordinates.
-    2. For each epoch, for each i in order (cyclic, shuffled, or sampled with replacement):
+    2. For each epoch, for each i in order (cyclic, shuffled, or uniformly at random with replacement):
     3.     g ← target_i − ⟨w, φ(x_i)⟩ − ridge_i β_i
     4.     β_i' ← the exact maximiser in β_i, clipped to [lower_i, upper_i]
     5.     w ← w + (β_i' − β_i) φ(x_i): one row of the data, or of K.
+
+This is algorithm 3 of source 000 with the order "cyclic", and the coordinate ascent of source 003 with "random".
 
 Hsieh, Chang, Lin, Keerthi & Sundararajan, "A dual coordinate descent method for large-scale linear SVM", ICML 2008;
 Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods", JMLR 14, 2013.
@@ -14,7 +16,7 @@ Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods", JMLR 14, 20
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar, Literal
@@ -22,92 +24,168 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from maxmargin.compiled import compiled
+from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
-from maxmargin.result import Iterate
-from maxmargin.rows import prefetch, row_axpy, row_dot, row_prefetch
+from maxmargin.result import Event, Iterate
+from maxmargin.rows import prefetch_ahead, row_axpy, row_dot, scores_of_some
+from maxmargin.solvers import clock
 from maxmargin.solvers.base import (
     Solver,
+    Starts,
     refuse_bias,
     refuse_indefinite,
     refuse_without_form,
     registry,
     start_beta,
 )
+from maxmargin.solvers.steps import check_positive
 from maxmargin.space import KernelSpace, LinearSpace
 
-#: How many samples ahead the memory is asked for.
-AHEAD = 6
-
-Order = Literal["shuffled", "cyclic", "sampled"]
+Order = Literal["shuffled", "cyclic", "random"]
+#: K_ii + ridge_i, or whatever takes its place in an epoch's steps.
+Curvature = Callable[[int], np.ndarray]
 
 
 @dataclass(frozen=True)
 class CoordinateAscent(Solver):
-    """Exact maximisation over one dual variable at a time."""
+    """Exact maximisation over one dual variable at a time.
+
+    Parameters
+    ----------
+    order : "shuffled", "cyclic" or "random", default "shuffled"
+        The order of the samples within an epoch; "random" draws n of them uniformly, with replacement.
+    grain : int, default None
+        Yield after so many single updates instead of after an epoch, and count updates instead of epochs; with
+        ``grain=1`` every update is an `Event`.
+    """
 
     name: ClassVar[str] = "coordinate-ascent"
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Shalev-Shwartz & Zhang, JMLR 2013"
+    starts: ClassVar[Starts] = ("beta",)
 
     order: Order = "shuffled"
+    grain: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.grain is not None:
+            check_positive("grain", self.grain, whole=True)
 
     def accepts(self, problem: Problem) -> str | None:
         return refuse_bias(problem, "none", "augmented") or refuse_without_form(problem) or refuse_indefinite(problem)
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None
-        return epochs(problem, start, problem.space.diag() + problem.form.ridge, self.order, rng)
+        q = problem.space.diag() + problem.form.ridge
+        return updates(problem, start, lambda epoch: q, self.order, self.grain, rng)
 
 
-def epochs(
-    problem: Problem, start: Iterate, q: np.ndarray, order: Order, rng: np.random.Generator
+def updates(
+    problem: Problem, start: Iterate, q: Curvature, order: Order, grain: int | None, rng: np.random.Generator
 ) -> Iterator[Iterate]:
-    """Epochs of clipped steps g/q on one coordinate at a time; q = K_ii + ridge_i makes them exact."""
+    """Clipped steps g/q on one coordinate at a time; q = K_ii + ridge_i makes them exact."""
     beta = start_beta(problem, start)  # 1.
-    form = problem.form
-    assert form is not None
-    arrays = (form.target, form.ridge, form.tube, form.lower, form.upper, q, beta)
+    turns = turns_of(order, problem.n, grain, rng)
+    watch = _Watch(problem, beta, q) if grain == 1 else None
     if isinstance(problem.space, LinearSpace):
-        return _epochs_of_rows(problem.space, arrays, order, rng)
-    return _epochs_of_gram(problem.space, arrays, order, rng)
+        return _updates_of_rows(problem, problem.space, beta, q, turns, watch)
+    return _updates_of_gram(problem, problem.space, beta, q, turns, watch)
 
 
-def _epochs_of_rows(
-    space: LinearSpace, arrays: tuple[np.ndarray, ...], order: Order, rng: np.random.Generator
-) -> Iterator[Iterate]:
-    beta = arrays[-1]
-    w = space.combine(beta)
-    for k in count(1):
-        gap, loss = epoch_of_rows(space.rows, _order(order, space.n, rng), *arrays, w, space.constant)
-        primal = 0.5 * space.sqnorm(w) + loss
-        estimate = gap / primal if 0 < primal < np.inf else None
-        yield Iterate(k, w=w, beta=beta, work=3.0 * space.work, estimate=estimate)
+#: What the loop counts, the epoch, the samples that come next in their order, and whether they are a whole epoch.
+Turn = tuple[int, int, np.ndarray, bool]
 
 
-def _epochs_of_gram(
-    space: KernelSpace, arrays: tuple[np.ndarray, ...], order: Order, rng: np.random.Generator
-) -> Iterator[Iterate]:
-    beta = arrays[-1]
-    gram = space.gram()
-    scores = gram.product(beta)
-    for k in count(1):
-        turn = _order(order, space.n, rng)
-        place, fetched = 0, gram.fetched
-        while place < space.n:
-            place = _epoch_of_gram(gram.cache, gram.slot, gram.stamp, k, turn, place, *arrays, scores)
-            if place < space.n:  # its row is not in the cache
-                gram.fetch(turn[place : place + 1], k)
-        work = space.n**2 + (gram.fetched - fetched) * space.work / space.n
-        yield Iterate(k, beta=beta, scores=scores, work=work)
+def turns_of(order: Order, n: int, grain: int | None, rng: np.random.Generator) -> Iterator[Turn]:
+    """The samples epoch by epoch, or `grain` of them at a time (2.)."""
+    updates = 0
+    for epoch in count(1):
+        turn = order_of(order, n, rng)
+        if grain is None:
+            yield epoch, epoch, turn, True
+            continue
+        for first in range(0, n, grain):
+            part = turn[first : first + grain]
+            updates += len(part)
+            yield updates, epoch, part, False
 
 
-def _order(order: Order, n: int, rng: np.random.Generator) -> np.ndarray:
-    """The coordinates of one epoch (2.)."""
-    if order == "sampled":
+def order_of(order: Order, n: int, rng: np.random.Generator) -> np.ndarray:
+    """The coordinates of one epoch."""
+    if order == "random":
         return rng.integers(0, n, n, dtype=np.uint32)
     turn = np.arange(n, dtype=np.uint32)
     if order == "shuffled":
         rng.shuffle(turn)
     return turn
+
+
+def _updates_of_rows(
+    problem: Problem, space: LinearSpace, beta: np.ndarray, q: Curvature, turns: Iterator[Turn], watch: _Watch | None
+) -> Iterator[Iterate]:
+    w = space.combine(beta)
+    arrays = _arrays(problem)
+    for k, epoch, turn, whole in turns:
+        score = _score(space, w, turn) if watch else 0.0
+        before = beta[turn[0]]
+        gap, loss = epoch_of_rows(space.rows, turn, *arrays, q(epoch), beta, w, space.constant)
+        primal = 0.5 * space.sqnorm(w) + loss
+        estimate = gap / primal if whole and 0 < primal < np.inf else None
+        event = watch.event(int(turn[0]), epoch, score, before) if watch else None
+        work = 3.0 * space.work * len(turn) / space.n
+        yield Iterate(k, w=w, beta=beta, work=work, estimate=estimate, event=event)
+
+
+def _updates_of_gram(
+    problem: Problem, space: KernelSpace, beta: np.ndarray, q: Curvature, turns: Iterator[Turn], watch: _Watch | None
+) -> Iterator[Iterate]:
+    gram = space.gram()
+    scores = gram.product(beta)
+    arrays = _arrays(problem)
+    if clock.left() is not None:
+        yield Iterate(0, beta=beta, scores=scores)  # the first epoch, with all its rows of K, may be broken off
+    for k, epoch, turn, _ in turns:
+        score, before = scores[turn[0]], beta[turn[0]]
+        place, fetched = 0, gram.fetched
+        while place < len(turn):
+            place = _epoch_of_gram(gram.cache, gram.slot, gram.stamp, k, turn, place, *arrays, q(epoch), beta, scores)
+            if place < len(turn):  # its row is not in the cache
+                clock.check()
+                gram.fetch(turn[place : place + 1], k)
+        event = watch.event(int(turn[0]), epoch, score, before) if watch else None
+        work = len(turn) * space.n + (gram.fetched - fetched) * space.work / space.n
+        yield Iterate(k, beta=beta, scores=scores, work=work, event=event)
+
+
+def _arrays(problem: Problem) -> tuple[np.ndarray, ...]:
+    assert problem.form is not None
+    return problem.form.arrays
+
+
+def _score(space: LinearSpace, w: np.ndarray, turn: np.ndarray) -> float:
+    """⟨w, φ(x_i)⟩ of the first sample whose turn it is."""
+    out = np.empty(1)
+    scores_of_some(space.rows, turn[:1], w, 0, 1, out)
+    return float(out[0]) + space.constant * float(w[-1])
+
+
+class _Watch:
+    """Tells what a single update did."""
+
+    def __init__(self, problem: Problem, beta: np.ndarray, q: Curvature) -> None:
+        assert problem.form is not None
+        self.form: DualForm = problem.form
+        self.curvature = problem.space.diag() + self.form.ridge
+        self.beta, self.q = beta, q
+
+    def event(self, i: int, epoch: int, score: float, before: float) -> Event:
+        """The update of β_i from `before` to where it is now, at the score that it had."""
+        form, after, tube = self.form, float(self.beta[i]), float(self.form.tube[i])
+        slope = float(form.target[i] - score - form.ridge[i] * before)
+        free = maximiser(slope, float(self.q(epoch)[i]), before, tube, -np.inf, np.inf)
+        step = after - before
+        gain = slope * step - 0.5 * self.curvature[i] * step**2 - tube * (abs(after) - abs(before))
+        return Event((i,), (float(before),), (after,), float(free - before), float(gain))
 
 
 @compiled
@@ -158,16 +236,7 @@ def epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
     gap, loss = 0.0, 0.0
     for p in range(len(order)):  # 2.
         i = order[p]
-        if p + AHEAD < len(order):  # shuffled rows are cache misses: ask for them while this one is worked on
-            soon = order[p + AHEAD]
-            row_prefetch(X, soon)
-            prefetch(target, soon)
-            prefetch(ridge, soon)
-            prefetch(tube, soon)
-            prefetch(lower, soon)
-            prefetch(upper, soon)
-            prefetch(q, soon)
-            prefetch(beta, soon)
+        prefetch_ahead(X, order, p, len(order), target, ridge, tube, lower, upper, q, beta)
         residual = target[i] - row_dot(X, i, w) - s * w[d]
         g = residual - ridge[i] * beta[i]  # 3.
         missed, lost = shortfall(residual, ridge[i], tube[i], beta[i], lower[i], upper[i])

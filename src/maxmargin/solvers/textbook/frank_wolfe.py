@@ -27,6 +27,7 @@ from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import (
     Solver,
+    Starts,
     product_with_K,
     refuse_indefinite,
     refuse_unbounded,
@@ -34,17 +35,29 @@ from maxmargin.solvers.base import (
     registry,
     start_beta,
 )
+from maxmargin.solvers.steps import check_positive
 
 
 @dataclass(frozen=True)
 class FrankWolfe(Solver):
-    """Mixtures of corners of the dual's polytope."""
+    """Mixtures of corners of the dual's polytope.
+
+    Parameters
+    ----------
+    most_atoms : int, default 500
+        When there are more atoms than this, the mixture itself becomes the only one.
+    """
 
     name: ClassVar[str] = "frank-wolfe"
     paper: ClassVar[str] = "Frank & Wolfe 1956; Lacoste-Julien & Jaggi, NIPS 2015"
 
-    #: When there are more atoms than this, the mixture itself becomes the only one.
+    starts: ClassVar[Starts] = ("beta",)
+
     most_atoms: int = 500
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("most_atoms", self.most_atoms, whole=True)
 
     def accepts(self, problem: Problem) -> str | None:
         return refuse_without_form(problem) or refuse_unbounded(problem) or refuse_indefinite(problem)

@@ -21,28 +21,41 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
-from maxmargin.result import Iterate
+from maxmargin.result import Event, Iterate
 from maxmargin.rows import row_axpy, row_dot
 from maxmargin.solvers.base import Solver, registry, rows_or_matrix
+from maxmargin.solvers.steps import check_positive
 from maxmargin.space import LinearSpace
 
 
 @dataclass(frozen=True)
 class Perceptron(Solver):
-    """Rosenblatt's rule; β counts the corrections."""
+    """Rosenblatt's rule: correct the hyperplane by one sample whenever that sample is on the wrong side.
+
+    Parameters
+    ----------
+    order : "cyclic" or "shuffled", default "cyclic"
+        The order of the samples within a pass.
+    passes : int, default 1000
+        It ends after so many passes; on classes that are not separable it would never end by itself.
+    grain : int, default None
+        Yield after so many corrections instead of after a pass, and count corrections instead of passes; with
+        ``grain=1`` every correction is an `Event`.
+    """
 
     name: ClassVar[str] = "perceptron"
     paper: ClassVar[str] = "Rosenblatt 1958; Novikoff 1962"
 
     order: Literal["cyclic", "shuffled"] = "cyclic"
-    #: It ends after so many passes; on classes that are not separable it would never end by itself.
     passes: int = 1000
+    grain: int | None = None
 
     def __post_init__(self) -> None:
-        if self.passes < 1:
-            raise InvalidInput(f"passes is {self.passes}; it must be ≥ 1")
+        super().__post_init__()
+        check_positive("passes", self.passes, whole=True)
+        if self.grain is not None:
+            check_positive("grain", self.grain, whole=True)
 
     def accepts(self, problem: Problem) -> str | None:
         if problem.task != "classification":
@@ -53,38 +66,54 @@ class Perceptron(Solver):
         space = problem.space
         linear = isinstance(space, LinearSpace)
         rows, work = rows_or_matrix(problem, "the perceptron with a kernel")
-        w, b, beta = np.zeros(space.size), 0.0, np.zeros(problem.n)  # 1.
+        w, b, counts = np.zeros(space.size), 0.0, np.zeros(problem.n)  # 1.
         learns_bias = problem.bias == "free"
         used = np.flatnonzero(problem.C > 0)
-        for k in range(1, self.passes + 1):
+        most = used.size if self.grain is None else int(self.grain)
+
+        def iterate(k: int, seen: int, event: Event | None = None) -> Iterate:
+            # As a dual point the counts are made feasible; the hyperplane is theirs as they are.
+            bias = b if learns_bias else None
+            share = work * seen / max(1, used.size)
+            return Iterate(k, w=w, b=bias, beta=counts, linked=False, work=share, event=event, answer=True)
+
+        k = 0
+        for _ in range(int(self.passes)):
             if self.order == "shuffled":
                 rng.shuffle(used)
-            mistakes, b = _pass(rows, used, problem.target, w, beta, b, learns_bias, space.constant, linear)
-            last = mistakes == 0 or k == self.passes
-            yield Iterate(
-                k,
-                w=w,
-                b=b if learns_bias else None,
-                beta=beta,  # as a dual point it is repaired, and nothing to be proud of
-                linked=False,
-                coef=beta,
-                work=work,
-                answer=last,
-            )
-            if last:
-                return  # 4.
+            place = mistakes = 0
+            while place < used.size:
+                before = place
+                place, found, b = _corrections(
+                    rows, used, place, most, problem.target, w, counts, b, learns_bias, space.constant, linear
+                )
+                mistakes += found
+                if self.grain is not None and found:
+                    k += found
+                    i = used[place - 1]
+                    step = float(problem.target[i])
+                    event = Event((int(i),), (float(counts[i] - step),), (float(counts[i]),), step)
+                    yield iterate(k, place - before, event if found == 1 == self.grain else None)
+            if self.grain is None:
+                k += 1
+                yield iterate(k, used.size)
+            if mistakes == 0:  # 4.
+                break
+        if self.grain is not None:
+            yield iterate(k, used.size)
 
 
 @compiled
-def _pass(X, order, y, w, beta, b, learns_bias, s, linear):
+def _corrections(X, order, place, most, y, w, counts, b, learns_bias, s, linear):
+    """From a place on, up to so many corrections: the place after the last one, their number, and the bias."""
     d = len(w) - 1
-    mistakes = 0
-    for p in range(len(order)):  # 2.
+    found = 0
+    for p in range(place, len(order)):  # 2.
         i = order[p]
         z = row_dot(X, i, w) + b + (s * w[d] if linear else 0.0)
         if y[i] * z <= 0.0:  # 3.
-            mistakes += 1
-            beta[i] += y[i]
+            found += 1
+            counts[i] += y[i]
             if learns_bias:
                 b += y[i]
             if linear:
@@ -92,7 +121,9 @@ def _pass(X, order, y, w, beta, b, learns_bias, s, linear):
                 w[d] += y[i] * s
             else:
                 w[i] += y[i]
-    return mistakes, b
+            if found == most:
+                return p + 1, found, b
+    return len(order), found, b
 
 
 registry.register(Perceptron.name, Perceptron())

@@ -21,29 +21,54 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.compiled import compiled
 from maxmargin.kernels import Gram
+from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
-from maxmargin.result import Iterate
-from maxmargin.solvers.base import Solver, refuse_bias, refuse_without_form, registry, start_beta
+from maxmargin.result import Event, Iterate
+from maxmargin.rows import LANES, place_of_largest
+from maxmargin.solvers.base import Solver, Starts, refuse_bias, refuse_without_form, registry, start_beta
+from maxmargin.solvers.steps import check_positive
+from maxmargin.solvers.translation import about_the_mean
 
 #: Rows fetched together when one is missing: the next likely partners come almost for free with it.
 TOGETHER = 16
+#: K is computed at once where that takes no more multiply-adds: row by row, a small matrix takes longer.
+AT_ONCE = 2e7
+#: Kernel values, in multiply-adds, after which it shows where it stands: on large data a row takes long.
+MOST_WORK = 1e8
+#: Pairs between two iterates, at most.
+MOST_PAIRS = 1000
 #: The least curvature along a step: K may be singular.
 FLAT = 1e-12
-#: How many values are compared side by side.
-LANES = 128
 
 
 @dataclass(frozen=True)
 class SMO(Solver):
-    """Sequential minimal optimisation, by the maximal violating pair or by second-order selection."""
+    """Sequential minimal optimisation, by the maximal violating pair or by second-order selection.
+
+    Parameters
+    ----------
+    selection : "second-order" or "first-order", default "second-order"
+        How the partner is chosen: the exact step that gains most, or the maximal violating pair.
+    grain : int, default None
+        Yield after so many pairs instead of after n/10, later n; with ``grain=1`` every pair is an `Event`.
+    """
 
     name: ClassVar[str] = "smo"
     paper: ClassVar[str] = "Platt 1998; Keerthi et al. 2001; Fan, Chen & Lin, JMLR 2005"
 
+    starts: ClassVar[Starts] = ("beta",)
+
     selection: Literal["second-order", "first-order"] = "second-order"
+    grain: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.grain is not None:
+            check_positive("grain", self.grain, whole=True)
 
     def accepts(self, problem: Problem) -> str | None:
         refusal = refuse_bias(problem, "free") or refuse_without_form(problem)
@@ -55,34 +80,60 @@ class SMO(Solver):
                 )
         return refusal
 
+    @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         form = problem.form
         assert form is not None
         gram = Gram(problem.kernel, problem.X, 0.0, problem.cache_bytes)
+        row_work = problem.X.nnz if sp.issparse(problem.X) else problem.X.size
+        if not gram.whole and gram.n * row_work <= AT_ONCE and gram.capacity == gram.n:
+            gram.full()
         beta = start_beta(problem, start)  # 1.
         g = form.target - form.ridge * beta
         if beta.any():
             g -= gram.product(beta)
         arrays = (gram.diag, form.ridge, form.tube, form.lower, form.upper)
         second = self.selection == "second-order"
-        chunk = max(10, min(problem.n // 10, 1000))
-        row_work = problem.X.nnz if hasattr(problem.X, "nnz") else problem.X.size
+        chunk = max(10, min(problem.n // 10, MOST_PAIRS)) if self.grain is None else int(self.grain)
         k = 0
         while True:
-            done, fetched = 0, gram.fetched
+            done, fetched, ended = 0, gram.fetched, False
+            before = (beta.copy(), g.copy()) if self.grain == 1 else None
             while done < chunk:
                 steps, missing = pair_steps(
                     gram.cache, gram.slot, gram.stamp, k + done, chunk - done, second, 0.0, *arrays, beta, g
                 )
                 done += steps
-                if missing < 0:
+                ended = missing < 0 and done < chunk  # no pair is left that rises and falls
+                if missing < 0 or (done > 0 and (gram.fetched - fetched) * row_work > MOST_WORK):
                     break
                 gram.fetch(_likely(missing, g, beta, form.lower, form.upper, gram), k + done)
             k += done
             work = 1.5 * done * problem.n + (gram.fetched - fetched) * row_work
-            yield Iterate(k, beta=beta, scores=form.target - form.ridge * beta - g, work=work)
-            if done < chunk:
-                return  # no pair is left that rises and falls
+            event = _event(gram, form, *before, beta) if before else None
+            scores, estimate = form.target - form.ridge * beta - g, _relative_gap(form, beta, g)
+            yield Iterate(k, beta=beta, scores=scores, work=work, estimate=estimate, event=event)
+            if ended:
+                return
+            if self.grain is None:
+                chunk = max(chunk, min(2 * chunk, problem.n, MOST_PAIRS))
+
+
+def _event(gram: Gram, form: DualForm, old: np.ndarray, g: np.ndarray, beta: np.ndarray) -> Event | None:
+    """The pair that moved from `old` to β, where the gradient was g: the one that rose comes first."""
+    moved = np.flatnonzero(beta != old)
+    if len(moved) != 2:  # no pair was left, or one of the two steps was below the spacing of its numbers
+        return None
+    i, j = moved if beta[moved[0]] > old[moved[0]] else moved[::-1]
+    up, _ = kinks(old[i], form.tube[i], form.lower[i], form.upper[i])
+    _, down = kinks(old[j], form.tube[j], form.lower[j], form.upper[j])
+    slope = (g[i] + up) - (g[j] + down)
+    row = gram.cache[gram.slot[i]]
+    curvature = gram.diag[i] + gram.diag[j] - 2.0 * float(row[j]) + form.ridge[i] + form.ridge[j]
+    t = beta[i] - old[i]
+    before, after = (float(old[i]), float(old[j])), (float(beta[i]), float(beta[j]))
+    gain = slope * t - 0.5 * curvature * t * t
+    return Event((int(i), int(j)), before, after, float(slope / max(curvature, FLAT)), float(gain))
 
 
 def _likely(
@@ -100,6 +151,36 @@ def _likely(
     return np.unique(chosen)
 
 
+def _relative_gap(form: DualForm, beta: np.ndarray, g: np.ndarray) -> float | None:
+    """The relative gap with the bias half-way between the steepest rise and fall; None where there is none yet."""
+    gap, dual = gap_and_dual(*form.arrays, beta, g)
+    scale = max(abs(dual), abs(dual + gap))
+    return gap / scale if np.isfinite(gap) and scale > 0.0 else None
+
+
+@compiled
+def gap_and_dual(target, ridge, tube, lower, upper, beta, g):
+    """What all samples could add to the dual, each alone and at that bias, and the dual itself.
+
+    A sample adds max_u φ(u) − φ(β), where φ(u) = slope·u − tube|u| − ½ ridge u² and lower ≤ u ≤ upper.
+    """
+    high, low = -np.inf, np.inf
+    for p in range(len(beta)):
+        up, down = kinks(beta[p], tube[p], lower[p], upper[p])
+        high, low = max(high, g[p] + up), min(low, g[p] + down)
+    b, gap, dual = 0.5 * (high + low), 0.0, 0.0
+    for p in range(len(beta)):
+        slope = g[p] + ridge[p] * beta[p] - b
+        steep = max(slope - tube[p], 0.0) + min(slope + tube[p], 0.0)
+        best = 0.0
+        if steep != 0.0:
+            best = steep / ridge[p] if ridge[p] > 0.0 else np.inf * steep
+        for u, sign in ((min(max(best, lower[p]), upper[p]), 1.0), (beta[p], -1.0)):
+            gap += sign * (slope * u - tube[p] * abs(u) - 0.5 * ridge[p] * u * u)
+        dual += 0.5 * beta[p] * (target[p] + g[p]) - tube[p] * abs(beta[p])
+    return gap, dual
+
+
 @compiled
 def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube, lower, upper, beta, g):
     """Up to `steps` pair steps, until no pair of slopes is more than `enough` apart.
@@ -107,6 +188,8 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
     Returns the steps taken, and the row that must be fetched first where one is missing (else −1).
     """
     n = len(g)
+    if n == 0:
+        return 0, -1
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
     unit = _slopes(beta, tube, lower, upper, g, up, down, rise)
     curvature = (diag + ridge).astype(cache.dtype)
@@ -114,8 +197,8 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
     rises, gains = np.empty(LANES), np.empty(LANES, cache.dtype)
     for k in range(steps):
         # 2.
-        i = _largest(rise, rises)
-        if rise[i] == -np.inf:
+        i = place_of_largest(rise, rises)
+        if not rise[i] > -np.inf:  # NaN, too, leaves nothing to do
             return k, -1
         if slot[i] < 0:
             return k, i
@@ -123,12 +206,12 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
         row_i = cache[slot[i]]
         # 3.
         _fall(rise[i], unit, g, down, slope)
-        j = _largest(slope, gains)
+        j = place_of_largest(slope, gains)
         if not slope[j] > unit * enough:
             return k, -1
         if second:
             _gain(slope, curvature, curvature[i], row_i, cache.dtype.type(FLAT), gain)
-            j = _largest(gain, gains)
+            j = place_of_largest(gain, gains)
         if slot[j] < 0:
             return k, j
         stamp[slot[j]] = now + k
@@ -200,25 +283,6 @@ def _follow(t, row_i, row_j, g, up, rise):
     for p in range(len(g)):
         g[p] -= t * (np.float64(row_i[p]) - np.float64(row_j[p]))
         rise[p] = g[p] + up[p]
-
-
-@compiled
-def _largest(values, lanes):
-    """The place of the largest value: first the largest of each lane (every LANES-th value), side by side."""
-    n = len(values)
-    lanes[:] = -np.inf
-    for start in range(0, n, LANES):
-        part = values[start : min(start + LANES, n)]
-        for p in range(len(part)):
-            lanes[p] = part[p] if part[p] > lanes[p] else lanes[p]
-    best = 0
-    for p in range(min(n, LANES)):
-        if lanes[p] > lanes[best]:
-            best = p
-    most = lanes[best]
-    while values[best] != most:
-        best += LANES
-    return best
 
 
 @compiled
