@@ -9,6 +9,7 @@ from maxmargin.cli.convert import convert
 from maxmargin.cli.demo import demo
 from maxmargin.cli.info import info
 from maxmargin.cli.kernels import kernels
+from maxmargin.cli.libsvm_options import LibsvmCommand
 from maxmargin.cli.losses import losses
 from maxmargin.cli.predict import predict
 from maxmargin.cli.race import race
@@ -17,7 +18,7 @@ from maxmargin.cli.train import train
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (train, predict, check, race, convert, info, solvers, kernels, losses, demo):
-    app.command()(command)
+    app.command(cls=LibsvmCommand if command in (train, predict) else None)(command)
 
 #: What typer raises for a mistake of usage; its place has changed with typer's versions.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # type: ignore[assignment]

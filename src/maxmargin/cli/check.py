@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from maxmargin.cli import options
+from maxmargin.cli import options, problem_options
 from maxmargin.files import shown
-
-if TYPE_CHECKING:
-    pass
 
 
 def check(
@@ -21,7 +17,7 @@ def check(
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
     zero_based: bool | None = options.BASE,
-    weights: Path | None = options.WEIGHTS,
+    weights: Path | None = problem_options.WEIGHTS,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -29,12 +25,13 @@ def check(
 
     Example: maxmargin check a9a.mm a9a.svm
     """
-    from maxmargin.cli.predict import parts_for
+    from maxmargin.cli.predict import parts_for, refuse_swapped
     from maxmargin.models import load
     from maxmargin.models.certify import certify
 
     if tol is not None and not tol >= 0:
         raise typer.BadParameter(f"--tol is {tol}; it must be a number ≥ 0")
+    refuse_swapped(model, data)
     loaded = load(model)
     given = None
     if weights is not None and loaded.training is not None:

@@ -22,16 +22,28 @@ if TYPE_CHECKING:
 
 DATA = typer.Argument(..., help="The data file: svmlight, CSV, TSV, Parquet, Arrow, NPY or NPZ; - is standard input.")
 MODEL = typer.Argument(..., help="A model file of maxmargin, LIBSVM or LIBLINEAR.")
+#: Panels of the help.
+DATA_PANEL, OUTPUT_PANEL = "Data", "Output"
 FORMAT = typer.Option(
-    None, "--format", help="The format of the data, where its name does not say it: svmlight, csv, tsv, parquet, ..."
+    None,
+    "--format",
+    help="The format of the data, where its name does not say it: svmlight, csv, tsv, parquet, ...",
+    rich_help_panel=DATA_PANEL,
 )
-TARGET = typer.Option(None, "--target", help="The column that is the target (by default target, label, class or y).")
+TARGET = typer.Option(
+    None,
+    "--target",
+    help="The column that is the target (by default target, label, class or y).",
+    rich_help_panel=DATA_PANEL,
+)
 BASE = typer.Option(
-    None, "--zero-based/--one-based", help="Whether svmlight indices begin at 0 (by default if there is a 0)."
+    None,
+    "--zero-based/--one-based",
+    help="Whether svmlight indices begin at 0 (by default if there is a 0).",
+    rich_help_panel=DATA_PANEL,
 )
-WEIGHTS = typer.Option(None, "--weights", help="A text or .npy file with one weight a row, which multiplies C.")
-QUIET = typer.Option(False, "--quiet", "-q", help="No progress.")
-JSON = typer.Option(False, "--json", help="Print one JSON object, for machines.")
+QUIET = typer.Option(False, "--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT_PANEL)
+JSON = typer.Option(False, "--json", help="Print one JSON object, for machines.", rich_help_panel=OUTPUT_PANEL)
 
 
 @contextmanager

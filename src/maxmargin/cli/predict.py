@@ -50,6 +50,7 @@ def predict(
     if as_json and output is None:
         raise typer.BadParameter("--json needs -o: the answers would be mixed with the summary")
     options.outputs({"MODEL": model, "DATA": data}, {"-o": output})
+    refuse_swapped(model, data)
     loaded = load(model)
     tally = _Tally(loaded)
     with options.reading(data, not quiet) as progress, _sink(output) as sink:
@@ -66,6 +67,14 @@ def predict(
         options.put(tally.facts())
     else:
         options.say(tally, sys.stderr if output is None else sys.stdout)
+
+
+def refuse_swapped(model: Path, data: str) -> None:
+    """Say so where the two files come in the order of svm-predict: the data before the model."""
+    from maxmargin.models.formats import format_of
+
+    if all(Path(file).is_file() for file in (model, data)) and format_of(model) is None and format_of(data):
+        raise typer.BadParameter(f"{model} is data and {data} is the model: write the model first, then the data")
 
 
 def parts_for(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from maxmargin.cli.problem_options import KERNEL_ALIASES
+
 if TYPE_CHECKING:
     from maxmargin.models.recipe import Recipe
 
@@ -22,6 +24,7 @@ def recipe_of(
     if more["solver"] != "auto":
         solvers[more["solver"]]
     more["solver_options"] = dict(solver_option(text) for text in more["solver_options"])
+    kernel = KERNEL_ALIASES.get(kernel, kernel)
     if kernel in ("custom", "precomputed"):
         refuse_if(True, f"the kernel {kernel!r} is for Python; a data file has features")
     if kernel_parameters["gamma"] not in (None, "scale", "auto"):

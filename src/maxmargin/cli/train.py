@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maxmargin.cli import Stopped, options
+from maxmargin.cli import Stopped, options, problem_options
+from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
 from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
 from maxmargin.cli.verdict import tell, write_traces
 from maxmargin.errors import InvalidInput
@@ -20,52 +21,85 @@ if TYPE_CHECKING:
     from maxmargin.models.fit import Fit
     from maxmargin.models.recipe import Recipe
 
+#: Panels of the help, besides those that other commands have, too.
+SELECTION, LARGE = "Selection and probabilities", "Checkpoints and large data"
 #: Multiply-adds that the training accuracy may cost: well under a second.
 LITTLE = 1e9
 
 
 def train(
     data: str = options.DATA,
-    output: Path | None = typer.Option(None, "--output", "-o", help="Where the model goes (by default nowhere)."),
+    output: Path | None = typer.Option(
+        None,
+        "--output",
+        "-o",
+        help="Where the model goes (by default nowhere).",
+        rich_help_panel=options.OUTPUT_PANEL,
+    ),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
     zero_based: bool | None = options.BASE,
-    loss: str = typer.Option("hinge", help="The loss: see `maxmargin losses`."),
-    epsilon: float | None = typer.Option(None, help="The tube of the ε-insensitive losses."),
-    nu: float | None = typer.Option(
-        None, help="A share of the rows: outliers (one-class), margin errors instead of C (hinge), or outside the tube."
+    loss: str = problem_options.LOSS,
+    cost: float | None = problem_options.COST,
+    lam: float | None = problem_options.LAM,
+    epsilon: float | None = problem_options.EPSILON,
+    nu: float | None = problem_options.NU,
+    task: str | None = problem_options.TASK,
+    bias: str = problem_options.BIAS,
+    bias_scale: float = problem_options.BIAS_SCALE,
+    class_weight: str | None = problem_options.CLASS_WEIGHT,
+    weights: Path | None = problem_options.WEIGHTS,
+    multiclass: str | None = typer.Option(
+        None, help="ovr (one against the rest), ovo (pairs) or crammer-singer.", rich_help_panel=problem_options.PROBLEM
     ),
-    task: str | None = typer.Option(None, help="classification or regression, for least squares."),
-    kernel: str = typer.Option("linear", help="The kernel: see `maxmargin kernels`."),
-    gamma: str | None = typer.Option(None, help="A number, scale or auto."),
-    degree: int | None = typer.Option(None, help="The degree of the polynomial kernel."),
-    coef0: float | None = typer.Option(None, help="The constant of the polynomial and sigmoid kernels."),
-    bias: str = typer.Option("free", help="free, augmented or none."),
-    bias_scale: float = typer.Option(1.0, help="The constant feature of an augmented bias."),
-    cost: float | None = typer.Option(None, "--cost", "-C", help="The weight of the loss, C; inf is the hard margin."),
-    lam: float | None = typer.Option(None, "--lam", help="1/C, instead of C."),
-    class_weight: str | None = typer.Option(None, help="balanced, or label=weight,label=weight."),
-    weights: Path | None = options.WEIGHTS,
-    multiclass: str | None = typer.Option(None, help="ovr (one against the rest), ovo (pairs) or crammer-singer."),
-    scale: str | None = typer.Option(None, help="Scale the features: standard, min-max or max-abs; kept in the model."),
-    solver: str = typer.Option("auto", help="The solver: see `maxmargin solvers`."),
+    scale: str | None = problem_options.SCALE,
+    kernel: str = problem_options.KERNEL,
+    gamma: str | None = problem_options.GAMMA,
+    degree: int | None = problem_options.DEGREE,
+    coef0: float | None = problem_options.COEF0,
+    solver: str = typer.Option("auto", help="The solver: see `maxmargin solvers`.", rich_help_panel=SOLVER),
     solver_option: list[str] = typer.Option(
-        [], help="A field of the solver, such as rate=0.1; may be repeated: see `maxmargin solvers NAME`."
+        [],
+        help="A field of the solver, such as rate=0.1; may be repeated: see `maxmargin solvers NAME`.",
+        rich_help_panel=SOLVER,
     ),
-    tol: float = typer.Option(1e-4, help="The relative duality gap to prove."),
-    max_time: float | None = typer.Option(None, help="Seconds, after which the best model so far is taken."),
-    max_iter: int | None = typer.Option(None, help="The solver's own iterations, likewise."),
-    seed: int = typer.Option(0, help="The same seed gives the same model, bit for bit."),
-    cv: int | None = typer.Option(None, "--cv", help="First, cross-validate with so many folds."),
-    search: bool = typer.Option(False, "--search", help="First, find C (and gamma) by cross-validation."),
-    probability: bool = typer.Option(False, "--probability", help="Fit sigmoids, so that `predict` has probabilities."),
-    trace: Path | None = typer.Option(None, help="Write the course of the training as CSV."),
-    report: Path | None = typer.Option(None, help="Write the fit as an HTML page."),
-    checkpoint: Path | None = typer.Option(None, help="Keep the state in this file, so that it can be resumed."),
-    resume: bool = typer.Option(False, "--resume", help="Go on from the checkpoint."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Begin afresh, in place of an old checkpoint."),
-    checkpoint_work: float = typer.Option(2.0, help="Billions of multiply-adds (about seconds) between checkpoints."),
-    stream: bool = typer.Option(False, "--stream", help="Linear models on data larger than memory: blocks from disk."),
+    tol: float = problem_options.TOL,
+    max_time: float | None = typer.Option(
+        None, help="Seconds, after which the best model so far is taken.", rich_help_panel=SOLVER
+    ),
+    max_iter: int | None = typer.Option(None, help="The solver's own iterations, likewise.", rich_help_panel=SOLVER),
+    seed: int = typer.Option(0, help="The same seed gives the same model, bit for bit.", rich_help_panel=SOLVER),
+    cv: int | None = typer.Option(
+        None, "--cv", "-v", help="First, cross-validate with so many folds.", rich_help_panel=SELECTION
+    ),
+    search: bool = typer.Option(
+        False, "--search", help="First, find C (and gamma) by cross-validation.", rich_help_panel=SELECTION
+    ),
+    probability: bool = typer.Option(
+        False, "--probability", help="Fit sigmoids, so that `predict` has probabilities.", rich_help_panel=SELECTION
+    ),
+    trace: Path | None = typer.Option(
+        None, help="Write the course of the training as CSV.", rich_help_panel=options.OUTPUT_PANEL
+    ),
+    report: Path | None = typer.Option(
+        None, help="Write the fit as an HTML page.", rich_help_panel=options.OUTPUT_PANEL
+    ),
+    checkpoint: Path | None = typer.Option(
+        None, help="Keep the state in this file, so that it can be resumed.", rich_help_panel=LARGE
+    ),
+    resume: bool = typer.Option(False, "--resume", help="Go on from the checkpoint.", rich_help_panel=LARGE),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="Begin afresh, in place of an old checkpoint.", rich_help_panel=LARGE
+    ),
+    checkpoint_work: float = typer.Option(
+        2.0, help="Billions of multiply-adds (about seconds) between checkpoints.", rich_help_panel=LARGE
+    ),
+    stream: bool = typer.Option(
+        False,
+        "--stream",
+        help="Linear models on data larger than memory: blocks from disk.",
+        rich_help_panel=LARGE,
+    ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
