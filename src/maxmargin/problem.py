@@ -31,8 +31,17 @@ from maxmargin.losses import loss as loss_by_name
 from maxmargin.losses.base import Task
 from maxmargin.parallel import blocks
 from maxmargin.projection import project
-from maxmargin.space import KernelSpace, LinearSpace, Space
-from maxmargin.validation import check_labels, check_rows, check_scale, check_targets, check_weights, is_number
+from maxmargin.row_blocks import RowBlocks
+from maxmargin.space import KernelSpace, LinearSpace, Space, linear_space
+from maxmargin.validation import (
+    check_labels,
+    check_rows,
+    check_sample_weight,
+    check_scale,
+    check_targets,
+    check_weights,
+    is_number,
+)
 
 Bias = Literal["none", "augmented", "free"]
 
@@ -48,7 +57,7 @@ class Problem:
     ----------
     X : array or sparse matrix of shape (n, d)
         Samples in rows; float32 stays float32, CSR stays CSR, and neither is copied. For ``kernel="precomputed"``
-        the kernel matrix.
+        the kernel matrix. Rows that do not fit into memory are `RowBlocks`, for the linear kernel.
     y : array of length n
         Two labels of any kind (the smaller becomes −1), or real targets for a regression loss; None for one-class.
     loss : str or Loss
@@ -110,6 +119,8 @@ class Problem:
             raise InvalidInput(f"a transform is an alternative to a kernel; drop transform= or kernel={kernel.name!r}")
         task = _task(loss, task)
         X = check_rows(X)
+        if isinstance(X, RowBlocks) and (transform is not None or not isinstance(kernel, Linear)):
+            raise InvalidInput("rows in blocks are for the linear kernel: any other, or a transform, needs all at once")
         if transform is not None:
             X = check_rows(transform(X), "transform(X)")
         target, classes = _targets(y, X.shape[0], task)
@@ -117,11 +128,12 @@ class Problem:
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
         if isinstance(kernel, Linear) and sp.issparse(X):
             check_width(X.shape[1], 1, X.nnz)
-        kernel = kernel.fitted(X)
+        given = check_sample_weight(sample_weight, X.shape[0])
+        kernel = kernel.fitted(X, given)
         C = _weight(C, lam)
         if np.isinf(C) and loss.name != "hinge":
             raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
-        weights = check_weights(C, X.shape[0], sample_weight, class_weight, target, classes)
+        weights = check_weights(C, given, class_weight, target, classes)
         check_scale(kernel, X, weights)
         vars(self).update(
             X=X,
@@ -181,7 +193,7 @@ class Problem:
         """Where w lives."""
         constant = self.bias_scale if self.bias == "augmented" else 0.0
         if self.linear:
-            return LinearSpace(self.X, constant)
+            return linear_space(self.X, constant)
         return KernelSpace(self.kernel, self.X, constant, self.cache_bytes)
 
     @cached_property

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel
 from maxmargin.parallel import over_blocks
+from maxmargin.row_blocks import RowBlocks
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
@@ -27,8 +28,10 @@ HARDEST = 1e30
 def check_rows(X: Any, name: str = "X") -> Any:
     """X as a C-ordered float array or canonical CSR, not copied where it is that already.
 
-    float32 stays float32, unless its squares would overflow.
+    float32 stays float32, unless its squares would overflow. Rows in blocks have been checked when they were made.
     """
+    if isinstance(X, RowBlocks):
+        return X
     if sp.issparse(X):
         X = _check_sparse(X, name)
     else:
@@ -123,7 +126,7 @@ def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
         raise InvalidInput(f"the kernel {kernel.name!r} overflows on this data: scale the features down")
     if kernel.name != "linear" and X.dtype == np.float32 and largest > LARGEST_FLOAT32:
         raise InvalidInput(f"the kernel {kernel.name!r} overflows float32 on this data: scale the features down")
-    if kernel.name == "linear" and largest < SMALLEST and (X.nnz if sp.issparse(X) else X.any()):
+    if kernel.name == "linear" and largest < SMALLEST and _any(X):
         raise InvalidInput(
             f"the values of X are so small that their squares underflow (the largest ‖x‖² is {largest:.0e}):"
             f" multiply the features by a constant"
@@ -133,6 +136,13 @@ def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
         raise InvalidInput(
             f"C·k(x,x) reaches {C * largest:.0e}, beyond what float64 resolves: scale the features down or lower C"
         )
+
+
+def _any(X: Any) -> bool:
+    """Whether any value is not 0."""
+    if isinstance(X, RowBlocks):
+        return bool(X.largest.any())
+    return bool(X.nnz) if sp.issparse(X) else bool(X.any())
 
 
 def check_vector(v: Any, n: int, name: str) -> np.ndarray:
@@ -199,18 +209,24 @@ def _few_labels(y: np.ndarray) -> np.ndarray:
     return np.unique(ends) if ((y == ends[0]) | (y == ends[1])).all() else np.unique(y)
 
 
+def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
+    """The weights of the rows, each ≥ 0 and not all of them 0; None where there are none."""
+    if sample_weight is None:
+        return None
+    weights = check_vector(sample_weight, n, "sample_weight")
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise InvalidInput(f"sample_weight[{row}] is {weights[row]}; weights must be ≥ 0")
+    if not weights.any():
+        raise InvalidInput("sample_weight is 0 for every row; nothing is left to train on")
+    return weights
+
+
 def check_weights(
-    C: float, n: int, sample_weight: Any, class_weight: Any, t: np.ndarray, classes: np.ndarray | None
+    C: float, given: np.ndarray | None, class_weight: Any, t: np.ndarray, classes: np.ndarray | None
 ) -> np.ndarray:
     """C_i = C · sample_weight_i · class_weight_i, float64; a weight of 0 leaves the row out."""
-    weights = np.ones(n)
-    if sample_weight is not None:
-        weights = check_vector(sample_weight, n, "sample_weight").copy()
-        if (weights < 0).any():
-            row = int(np.flatnonzero(weights < 0)[0])
-            raise InvalidInput(f"sample_weight[{row}] is {weights[row]}; weights must be ≥ 0")
-        if not weights.any():
-            raise InvalidInput("sample_weight is 0 for every row; nothing is left to train on")
+    weights = np.ones(len(t)) if given is None else given.copy()
     if class_weight is not None:
         if classes is None:
             raise InvalidInput("class_weight is for classification; this loss has no classes")

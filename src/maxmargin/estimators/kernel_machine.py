@@ -23,7 +23,6 @@ from maxmargin.estimators.training import Budget, Solution, Task
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.kernels.base import registry as kernels
-from maxmargin.kernels.base import scale_gamma
 from maxmargin.losses import Loss
 from maxmargin.parallel import one_blas_thread, over_blocks
 from maxmargin.problem import Bias, Problem
@@ -56,12 +55,10 @@ class KernelMachine(Machine):
         if self._of_objects:
             return Precomputed().fitted(X)
         if not isinstance(which, str):
-            return kernel_by_name(which).fitted(X)
+            return kernel_by_name(which).fitted(X, weights)
         made: Any = kernels[{"poly": "polynomial"}.get(which, which)]
         given = {field.name: getattr(self, field.name) for field in fields(made) if hasattr(self, field.name)}
-        if isinstance(given.get("gamma"), str) and given["gamma"] == "scale":
-            given["gamma"] = _scale(X, weights)
-        return made(**given).fitted(X)
+        return made(**given).fitted(X, weights)
 
     @property
     def _precomputed(self) -> bool:
@@ -199,22 +196,6 @@ class KernelMachine(Machine):
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.sparse = not self._precomputed
         return tags
-
-
-def _scale(X: Any, weights: np.ndarray) -> float:
-    """gamma="scale", 1/(d·var(X)), where a row of weight 2 counts as two rows."""
-    if weights.min() == weights.max():
-        return scale_gamma("scale", X)
-    share = weights / weights.sum()
-    mean = float(np.sum(share @ X)) / X.shape[1]
-    # As in `scale_gamma`: squared deviations, as the difference of two means would cancel.
-    if sp.issparse(X):
-        deviations = X.copy()
-        deviations.data = np.square(X.data - mean, dtype=np.float64) - mean**2  # what a stored value adds to a zero's
-        variance = float(np.sum(share @ deviations)) / X.shape[1] + mean**2
-    else:
-        variance = float(np.sum(share @ np.square(X - mean, dtype=np.float64))) / X.shape[1]
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 def _numeric(X: Any) -> bool:

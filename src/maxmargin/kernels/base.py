@@ -64,8 +64,8 @@ class Kernel(ABC):
         """Whether K is positive semi-definite for all data: True, False, or None if nobody can say."""
         return True
 
-    def fitted(self, X: Any) -> Self:
-        """The kernel with parameters such as ``gamma="scale"`` replaced by their numbers for this data."""
+    def fitted(self, X: Any, weights: np.ndarray | None = None) -> Self:
+        """The kernel with parameters such as ``gamma="scale"`` replaced by their numbers for these (weighted) rows."""
         return self
 
     def rows(self, X: Any, index: np.ndarray, a2: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -237,25 +237,45 @@ def sqnorms(A: Any) -> np.ndarray:
     return out
 
 
-def scale_gamma(gamma: float | str, X: Any) -> float:
-    """Gamma as a number: "scale" is 1/(d·var(X)) and "auto" 1/d, as scikit-learn defines them."""
+def scale_gamma(gamma: float | str, X: Any, weights: np.ndarray | None = None) -> float:
+    """Gamma as a number: "scale" is 1/(d·var(X)) and "auto" 1/d, as scikit-learn defines them.
+
+    A row of weight 2 counts as the row written twice.
+    """
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma != "scale":
         return float(gamma)
+    if weights is None or weights.min() == weights.max():
+        variance = _variance(X)
+    else:
+        variance = _weighted_variance(X, weights / weights.sum())
+    if not np.isfinite(variance):
+        raise InvalidInput("gamma='scale' overflows on values this large; scale the features or give gamma a number")
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _variance(X: Any) -> float:
+    """The variance of all entries; mean of squares − square of the mean would cancel: sum the squared deviations."""
     n = X.shape[0] * X.shape[1]
     values = X.data if sp.issparse(X) else X
-    # var = mean of squares − square of the mean would cancel; sum the squared deviations, zeros included.
     mean = float(values.sum(dtype=np.float64)) / n
     deviation = 0.0
     for part in np.array_split(values, max(1, values.size // 2**20)):
         deviation += float(np.square(part - mean, dtype=np.float64).sum())
     if sp.issparse(X):
         deviation += (n - X.nnz) * mean**2
-    variance = deviation / n
-    if not np.isfinite(variance):
-        raise InvalidInput("gamma='scale' overflows on values this large; scale the features or give gamma a number")
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return deviation / n
+
+
+def _weighted_variance(X: Any, share: np.ndarray) -> float:
+    """The same where each row has its share of the whole."""
+    mean = float(np.sum(share @ X)) / X.shape[1]
+    if not sp.issparse(X):
+        return float(np.sum(share @ np.square(X - mean, dtype=np.float64))) / X.shape[1]
+    deviations = X.copy()
+    deviations.data = np.square(X.data - mean, dtype=np.float64) - mean**2  # what a stored value adds to a zero's
+    return float(np.sum(share @ deviations)) / X.shape[1] + mean**2
 
 
 def exponential_rounding(width: int) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from maxmargin.kernels.base import Kernel, dot, sqnorms
+from maxmargin.row_blocks import RowBlocks
 
 
 @dataclass(frozen=True)
@@ -18,4 +19,4 @@ class Linear(Kernel):
         return dot(A, B)
 
     def diag(self, A):
-        return sqnorms(A)
+        return A.sqnorms if isinstance(A, RowBlocks) else sqnorms(A)

@@ -32,8 +32,8 @@ class Polynomial(Kernel):
     def positive(self):
         return self.coef0 >= 0.0
 
-    def fitted(self, X):
-        return replace(self, gamma=scale_gamma(self.gamma, X))
+    def fitted(self, X, weights=None):
+        return replace(self, gamma=scale_gamma(self.gamma, X, weights))
 
     def block(self, A, B, a2=None, b2=None):
         return self._of_dot(dot(A, B))

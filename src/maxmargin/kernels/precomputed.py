@@ -33,7 +33,7 @@ class Precomputed(Kernel):
     def positive(self):
         return None if self.source is None else self.source.positive
 
-    def fitted(self, X):
+    def fitted(self, X, weights=None):
         if X.shape[0] != X.shape[1]:
             raise InvalidInput(f"a precomputed kernel must be square; X has shape {X.shape}")
         if sp.issparse(X):

@@ -34,8 +34,8 @@ class RBF(Kernel):
     def __post_init__(self) -> None:
         check_gamma(self.gamma)
 
-    def fitted(self, X):
-        return replace(self, gamma=scale_gamma(self.gamma, X))
+    def fitted(self, X, weights=None):
+        return replace(self, gamma=scale_gamma(self.gamma, X, weights))
 
     def block(self, A, B, a2=None, b2=None):
         a2 = sqnorms(A) if a2 is None else a2

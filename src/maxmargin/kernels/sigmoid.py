@@ -28,8 +28,8 @@ class Sigmoid(Kernel):
     def positive(self):
         return False
 
-    def fitted(self, X):
-        return replace(self, gamma=scale_gamma(self.gamma, X))
+    def fitted(self, X, weights=None):
+        return replace(self, gamma=scale_gamma(self.gamma, X, weights))
 
     def block(self, A, B, a2=None, b2=None):
         return self._of_dot(dot(A, B))
