@@ -20,6 +20,7 @@ LAYERS = (
     ("errors",),
     ("registry", "compiled", "parallel", "interrupts", "columns"),
     ("rows",),
+    ("row_blocks",),
     ("losses", "kernels", "transforms"),
     ("validation", "projection", "space", "bias"),
     ("exact",),

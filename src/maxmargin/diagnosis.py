@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.problem import Problem
+from maxmargin.row_blocks import RowBlocks
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
@@ -32,7 +33,9 @@ def _scaling(problem: Problem) -> str:
     if problem.kernel.name == "precomputed":
         return ""
     X = problem.X
-    if sp.issparse(X):
+    if isinstance(X, RowBlocks):
+        sizes = X.largest
+    elif sp.issparse(X):
         _, column = np.unique(X.indices, return_inverse=True)
         sizes = np.zeros(int(column.max(initial=-1)) + 1)
         np.maximum.at(sizes, column, np.abs(X.data))
@@ -56,7 +59,9 @@ def _float32_floor(problem: Problem, certificate: Certificate, tol: float) -> st
 def _conflicts(problem: Problem, most: int = 2_000_000) -> str:
     """Equal rows with different labels: no hyperplane can satisfy both. Not for data of more numbers than `most`."""
     X = problem.X
-    if problem.task != "classification" or sp.issparse(X) or X.size > most or problem.kernel.name == "precomputed":
+    if problem.task != "classification" or not isinstance(X, np.ndarray) or X.size > most:
+        return ""
+    if problem.kernel.name == "precomputed":
         return ""
     labels: dict[bytes, set[float]] = {}
     for row, label in zip(X + 0.0, problem.target, strict=True):  # −0 becomes 0

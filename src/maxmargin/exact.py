@@ -21,15 +21,19 @@ from maxmargin.kernels.gram import COLUMNS
 from maxmargin.kernels.inner import two_product, two_sum
 from maxmargin.parallel import over_blocks
 from maxmargin.rows import CSR
-from maxmargin.space import PARTS, ROWS, KernelSpace, LinearSpace
+from maxmargin.space import KernelSpace, LinearSpace
 
 
 def decisions(space: LinearSpace, w: np.ndarray, b: float) -> np.ndarray:
     """z_i = ⟨w, φ(x_i)⟩ + b, each with the error of one rounding."""
     out = np.empty(space.n)
-    rows, constant, last = space.rows, space.constant, float(w[-1])
-    compute = _sparse_decisions if isinstance(rows, CSR) else _dense_decisions
-    over_blocks(lambda start, stop: compute(rows, w, b, constant, last, start, stop, out), space.n, ROWS)
+    constant, last = space.constant, float(w[-1])
+
+    def decide(rows: Any, start: int, stop: int, first: int) -> None:
+        compute = _sparse_decisions if isinstance(rows, CSR) else _dense_decisions
+        compute(rows, w, b, constant, last, start, stop, out[first:])
+
+    space.over_rows(decide)
     return out
 
 
@@ -60,22 +64,17 @@ def kernel_scores(space: KernelSpace, w: np.ndarray, least: bool) -> tuple[np.nd
 
 def combination(space: LinearSpace, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """W = Σ u_i φ(x_i) as a vector and what its numbers lost to rounding."""
-    size = max(4096, -(-space.n // PARTS))
-    count = -(-space.n // size)
-    high, low = np.zeros((count, space.size)), np.zeros((count, space.size))
-    rows = space.rows
-    compute = _sparse_combination if isinstance(rows, CSR) else _dense_combination
 
-    def add(start: int, stop: int) -> None:
-        part = start // size
-        compute(rows, u, start, stop, high[part], low[part])
+    def add(rows: Any, start: int, stop: int, first: int, part: np.ndarray) -> None:
+        compute = _sparse_combination if isinstance(rows, CSR) else _dense_combination
+        compute(rows, u[first:], start, stop, *part)
 
-    over_blocks(add, space.n, size)
-    for part in range(1, count):
-        _add(high[0], low[0], high[part], low[part])
+    (high, low), *others = space.parts_over_rows(add, (2, space.size), u)
+    for other_high, other_low in others:
+        _add(high, low, other_high, other_low)
     if space.constant:
-        high[0, -1], low[0, -1] = _constant_part(u, space.constant)
-    return high[0], low[0]
+        high[-1], low[-1] = _constant_part(u, space.constant)
+    return high, low
 
 
 def square(high: np.ndarray, low: np.ndarray) -> float:

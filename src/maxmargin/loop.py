@@ -22,7 +22,7 @@ from maxmargin.problem import Problem
 from maxmargin.progress import Progress
 from maxmargin.result import Iterate, Reason, Result
 from maxmargin.run import Callback, Run
-from maxmargin.solvers import Solver, candidates
+from maxmargin.solvers import Solver, candidates, refusal
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
@@ -84,9 +84,9 @@ def solve(
         if budget is not None and not budget > 0:
             raise InvalidInput(f"{name} is {budget}; it must be > 0")
     chosen, enough = [solver_by_name(solver, problem, **options)], {}
-    refusal = chosen[0].accepts(problem)
-    if refusal:
-        raise Refused(f"{chosen[0].name} refuses this problem: {refusal}")
+    refused = refusal(chosen[0], problem)
+    if refused:
+        raise Refused(f"{chosen[0].name} refuses this problem: {refused}")
     auto = isinstance(solver, str) and solver == "auto"
     if auto:
         enough = candidates(problem)

@@ -4,11 +4,15 @@ Both spaces answer the same questions, in float64 and without copying X:
 
     combine(u)  w = Σ u_i φ(x_i)          scores(w)  s_i = ⟨w, φ(x_i)⟩          sqnorm(w, s)  ‖w‖²
 
+Whatever a linear problem needs of its rows is done for each row (`over_rows`) or summed over them (`parts_over_rows`,
+`parts_over_some`), so that blocks which are not in memory serve as well (`BlockedSpace`).
+
 With an augmented bias φ carries the constant s as one more feature (K → K + s²), and scores include it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from math import fsum
 from typing import Any
@@ -20,6 +24,7 @@ from maxmargin.kernels import Gram, Kernel, Precomputed
 from maxmargin.kernels.base import slice_rows, sqnorms
 from maxmargin.kernels.gram import COLUMNS
 from maxmargin.parallel import blocks, over_blocks
+from maxmargin.row_blocks import Place, RowBlocks
 from maxmargin.rows import combine_rows, rows_of, scores_of_rows
 
 #: w = Σ u_i x_i is summed in this many parts, whatever the number of threads: the bits stay the same.
@@ -27,9 +32,19 @@ PARTS = 4
 #: Rows whose scores one thread computes at a time.
 ROWS = 2**12
 
+#: What is done for rows start..stop of those at hand, the first of which is this sample.
+ForRows = Callable[[Any, int, int, int], object]
+#: The same, added to a part of a sum.
+AddRows = Callable[[Any, int, int, int, np.ndarray], object]
+#: What is added to a part of a sum for some rows of those at hand, and where these are among the samples asked for.
+AddSome = Callable[[Any, np.ndarray, slice, np.ndarray], object]
+
 
 class LinearSpace:
     """w is a vector of d + 1 numbers; the last belongs to the constant feature s (0 where there is none)."""
+
+    #: Whether all rows are at hand at any time, in any order.
+    in_memory = True
 
     def __init__(self, X: Any, constant: float) -> None:
         self.X = X
@@ -50,21 +65,39 @@ class LinearSpace:
         """The largest ‖φ(x)‖²."""
         return float(self.diag().max(initial=0.0))
 
-    def combine(self, u: np.ndarray) -> np.ndarray:
+    def over_rows(self, function: ForRows) -> None:
+        """Do something for all rows, side by side."""
+        over_blocks(lambda start, stop: function(self.rows, start, stop, 0), self.n, ROWS)
+
+    def parts_over_rows(self, function: AddRows, shape: tuple[int, ...], u: np.ndarray) -> np.ndarray:
+        """The parts of a sum over all rows but those with u_i = 0; the parts do not depend on the threads."""
         size = max(4096, -(-self.n // PARTS))
-        parts = np.zeros((len(blocks(self.n, size)), self.size))
+        parts = np.zeros((len(blocks(self.n, size)), *shape))
+        over_blocks(lambda start, stop: function(self.rows, start, stop, 0, parts[start // size]), self.n, size)
+        return parts
+
+    def parts_over_some(self, function: AddSome, shape: tuple[int, ...], some: np.ndarray, least: int) -> np.ndarray:
+        """The parts of a sum over some samples, in rising order; a part has at least so many of them."""
+        size = max(least, -(-len(some) // PARTS))
+        parts = np.zeros((len(blocks(max(1, len(some)), size)), *shape))
 
         def add(start: int, stop: int) -> None:
-            combine_rows(self.rows, u, start, stop, parts[start // size])
+            function(self.X, some[start:stop], slice(start, stop), parts[start // size])
 
-        over_blocks(add, self.n, size)
-        w = parts.sum(axis=0)
+        over_blocks(add, len(some), size)
+        return parts
+
+    def combine(self, u: np.ndarray) -> np.ndarray:
+        def add(rows: Any, start: int, stop: int, first: int, part: np.ndarray) -> None:
+            combine_rows(rows, u[first:], start, stop, part)
+
+        w: np.ndarray = self.parts_over_rows(add, (self.size,), u).sum(axis=0)
         w[-1] = self.constant * u.sum()
         return w
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         s = np.empty(self.n)
-        over_blocks(lambda start, stop: scores_of_rows(self.rows, w, start, stop, s), self.n, ROWS)
+        self.over_rows(lambda rows, start, stop, first: scores_of_rows(rows, w, start, stop, s[first:]))
         s += self.constant * w[-1]
         return s
 
@@ -88,6 +121,73 @@ class LinearSpace:
         out = np.empty(Z.shape[0])
         over_blocks(lambda start, stop: scores_of_rows(rows_of(Z), w, start, stop, out), Z.shape[0], ROWS)
         return out + self.bias(w)
+
+
+class BlockedSpace(LinearSpace):
+    """The same for rows that are not in memory: block after block of them, in PARTS chains side by side."""
+
+    in_memory = False
+
+    def __init__(self, X: RowBlocks, constant: float) -> None:
+        self.X, self.constant = X, constant
+        self.n, self.d = X.shape
+        self.size, self.work = self.d + 1, X.entries
+
+    @cached_property
+    def width(self) -> int:
+        """The most numbers of a row that are not 0, the constant feature included."""
+        return self.X.width + (1 if self.constant else 0)
+
+    def diag(self) -> np.ndarray:
+        """K_ii."""
+        diag: np.ndarray = self.X.sqnorms + self.constant**2
+        return diag
+
+    def over_rows(self, function: ForRows) -> None:
+        """Do something for all rows, block by block."""
+        places = self.X.places
+
+        def work(start: int, stop: int) -> None:
+            for place in places[start:stop]:
+                function(rows_of(self.X.block(place)), 0, place.rows, place.first)
+
+        over_blocks(work, len(places), 1)
+
+    def parts_over_rows(self, function: AddRows, shape: tuple[int, ...], u: np.ndarray) -> np.ndarray:
+        """The parts of a sum over all rows; a block whose u is 0 is not read."""
+
+        def add(place: Place, part: np.ndarray) -> None:
+            if u[place.part].any():
+                function(rows_of(self.X.block(place)), 0, place.rows, place.first, part)
+
+        return self._chains(add, shape)
+
+    def parts_over_some(self, function: AddSome, shape: tuple[int, ...], some: np.ndarray, least: int) -> np.ndarray:
+        """The parts of a sum over some samples, in rising order; a block that has none of them is not read."""
+
+        def add(place: Place, part: np.ndarray) -> None:
+            start, stop = np.searchsorted(some, (place.first, place.first + place.rows))
+            if start < stop:
+                function(self.X.block(place), some[start:stop] - place.first, slice(start, stop), part)
+
+        return self._chains(add, shape)
+
+    def _chains(self, add: Callable[[Place, np.ndarray], None], shape: tuple[int, ...]) -> np.ndarray:
+        places = self.X.places
+        size = -(-len(places) // PARTS)
+        parts = np.zeros((len(blocks(len(places), size)), *shape))
+
+        def work(start: int, stop: int) -> None:
+            for place in places[start:stop]:
+                add(place, parts[start // size])
+
+        over_blocks(work, len(places), size)
+        return parts
+
+
+def linear_space(X: Any, constant: float) -> LinearSpace:
+    """Where w lives for these rows."""
+    return BlockedSpace(X, constant) if isinstance(X, RowBlocks) else LinearSpace(X, constant)
 
 
 class KernelSpace:

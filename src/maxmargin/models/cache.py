@@ -1,14 +1,17 @@
-"""A data file as blocks on disk in binary form: parsed once, read again and again, one block in memory at a time.
+"""A data file as blocks on disk in binary form: parsed once, read again and again, a few blocks in memory at a time.
 
-A block is some rows: their targets, and a CSR matrix or a dense one. The cache is a temporary file without a name of
-its own, so that nothing is left behind whatever happens.
+A block is some rows, as a CSR matrix or a dense one. The cache is a temporary file without a name of its own, so that
+nothing is left behind whatever happens. A block that is asked for is mapped into memory: what the page cache still
+has of it is not copied, and of a block of which few rows are needed only those are read.
 """
 
 from __future__ import annotations
 
 import errno
+import mmap
+import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -17,36 +20,56 @@ import scipy.sparse as sp
 
 from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
+from maxmargin.row_blocks import Place, RowBlocks
+from maxmargin.validation import check_rows
 
 #: A block is as many rows as fill so many bytes.
 BLOCK_BYTES = 2**25
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a block is in the cache, and which rows it holds."""
+class Stored(Place):
+    """Where a block is in the file."""
 
     offset: int
-    first: int
-    rows: int
     columns: int
     #: The number of stored values of a sparse block; −1 for a dense one.
     stored: int
+    dtype: np.dtype
+
+    @property
+    def shape_of_arrays(self) -> tuple[tuple[np.dtype, int], ...]:
+        """The arrays of the block, one behind the other, those of the longest numbers first."""
+        if self.stored < 0:
+            return ((self.dtype, self.rows * self.columns),)
+        index = np.dtype(np.int32)
+        return (self.dtype, self.stored), (index, self.stored), (index, self.rows + 1)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the block."""
+        return sum(dtype.itemsize * count for dtype, count in self.shape_of_arrays)
 
 
-class Cache:
+class Cache(RowBlocks):
     """The blocks of a data file, in their order."""
 
-    def __init__(self, folder: str | None = None) -> None:
+    def __init__(self, folder: str | None = None, watch: Callable[[], None] = lambda: None) -> None:
+        """`watch` is called before each block that is read: it may raise to break off whoever reads."""
         try:
             self._folder = folder or tempfile.gettempdir()
             self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=self._folder)
         except OSError as error:
             raise _full(folder, error) from None
-        self.places: list[Place] = []
-        self.n = self.columns = 0
-        #: The number of stored values; −1 for dense rows.
-        self.entries = 0
+        self.watch = watch
+        self.places: list[Stored] = []
+        self.n = self.columns = self.entries = 0
+        self.sparse, self.dtype = False, np.dtype(np.float32)
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """The rows and columns of all blocks."""
+        return self.n, self.columns
 
     def close(self) -> None:
         """Give the disk back."""
@@ -54,39 +77,44 @@ class Cache:
 
     def fill(self, parts: Iterable[Data]) -> Iterator[np.ndarray | None]:
         """Write all parts, and give the labels of each as it is written."""
-        waiting: list[Data] = []
-        size = 0.0
+        waiting: list[Any] = []
+        size, n = 0.0, 0
         for part in parts:
             yield part.y
-            waiting.append(part)
-            size += 12.0 * part.X.nnz + 16.0 * part.n if sp.issparse(part.X) else 8.0 * part.X.size
+            X = check_rows(part.X, f"X[{n}:]") if part.n else part.X
+            waiting.append(X)
+            n += part.n
+            size += 12.0 * X.nnz + 16.0 * part.n if sp.issparse(X) else 8.0 * X.size
             if size >= BLOCK_BYTES:
                 self._write(waiting)
                 waiting, size = [], 0.0
         if waiting:
             self._write(waiting)
 
-    def _write(self, parts: list[Data]) -> None:
-        width = max(part.X.shape[1] for part in parts)
-        self.columns = max(self.columns, width)
-        offset = self._file.tell()
-        rows = sum(part.n for part in parts)
-        stored = -1
-        if sp.issparse(parts[0].X):
-            stored = sum(part.X.nnz for part in parts)
-            self.entries += stored
-            lengths = np.concatenate([np.diff(part.X.indptr) for part in parts])
-            self._put(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
-            for part in parts:
-                self._put(part.X.indices.astype(np.int32))
-            for part in parts:
-                self._put(part.X.data.astype(np.float64))
+    def _write(self, parts: list[Any]) -> None:
+        rows, width = sum(X.shape[0] for X in parts), max(X.shape[1] for X in parts)
+        dtype = np.result_type(*(X.dtype for X in parts))
+        self.sparse = sp.issparse(parts[0])
+        stored = sum(X.nnz for X in parts) if self.sparse else -1
+        place = Stored(self.n, rows, self._aligned(), width, stored, dtype)
+        if self.sparse:
+            lengths = np.concatenate([[0], *(np.diff(X.indptr) for X in parts)])
+            self._put(np.concatenate([X.data for X in parts]).astype(dtype, copy=False))
+            self._put(np.concatenate([X.indices for X in parts]).astype(np.int32, copy=False))
+            self._put(np.cumsum(lengths).astype(np.int32))
         else:
-            self.entries = -1
-            for part in parts:
-                self._put(np.ascontiguousarray(part.X, dtype=np.float64))
-        self.places.append(Place(offset, self.n, rows, width, stored))
+            for X in parts:
+                self._put(np.ascontiguousarray(X, dtype=dtype))
+        self.places.append(place)
         self.n += rows
+        self.columns = max(self.columns, width)
+        self.entries += stored if self.sparse else rows * width
+        self.dtype = np.result_type(self.dtype, dtype)
+
+    def _aligned(self) -> int:
+        """The end of the file, moved on to where a mapping may begin."""
+        end = self._file.seek(0, os.SEEK_END)
+        return self._file.seek(-(-end // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY)
 
     def _put(self, array: np.ndarray) -> None:
         try:
@@ -96,35 +124,37 @@ class Cache:
         except OSError as error:
             raise _full(self._folder, error) from None
 
-    @property
-    def largest(self) -> np.ndarray:
-        """The largest |x| of each column: one pass over the blocks."""
-        found = np.zeros(self.columns)
+    def scale(self, factor: np.ndarray) -> None:
+        """Multiply each column by its factor, for good."""
         for place in self.places:
             X = self.block(place)
-            if sp.issparse(X):
-                np.maximum.at(found, X.indices, np.abs(X.data))
-            else:
-                np.maximum(found[: X.shape[1]], np.abs(X).max(axis=0), out=found[: X.shape[1]])
-        return found
+            self._file.seek(place.offset)
+            self._put(X.data * factor[X.indices] if self.sparse else X * factor[: place.columns])
+        for known in ("sqnorms", "largest"):
+            self.__dict__.pop(known, None)
 
-    def block(self, place: Place, factor: np.ndarray | None = None) -> Any:
-        """The rows of one block, scaled by `factor` where it is given."""
-        self._file.seek(place.offset)
+    def block(self, place: Place) -> Any:
+        """The rows of one block."""
+        self.watch()
+        assert isinstance(place, Stored)
+        arrays = self._arrays(place)
         if place.stored < 0:
-            X = self._read(np.float64, place.rows * place.columns).reshape(place.rows, place.columns)
-            return X if factor is None else X * factor
-        indptr = self._read(np.int64, place.rows + 1)
-        indices = self._read(np.int32, place.stored)
-        data = self._read(np.float64, place.stored)
-        if factor is not None:
-            data *= factor[indices]
+            return arrays[0].reshape(place.rows, place.columns)
+        data, indices, indptr = arrays
         return sp.csr_array((data, indices, indptr), shape=(place.rows, self.columns), copy=False)
 
-    def _read(self, dtype: type, count: int) -> np.ndarray:
-        found: np.ndarray = np.fromfile(self._file, dtype, count)
-        if len(found) != count:
-            raise _full(self._folder, OSError(errno.EIO, "it was cut short"))
+    def _arrays(self, place: Stored) -> list[np.ndarray]:
+        try:
+            if os.fstat(self._file.fileno()).st_size < place.offset + place.size:
+                raise OSError(errno.EIO, "it was cut short")
+            # Private, so that the arrays are of the kind that compiled code knows: they can be written to.
+            mapped = mmap.mmap(self._file.fileno(), place.size, access=mmap.ACCESS_COPY, offset=place.offset)
+        except OSError as error:
+            raise _full(self._folder, error) from None
+        found, offset = [], 0
+        for dtype, count in place.shape_of_arrays:
+            found.append(np.frombuffer(mapped, dtype, count, offset))
+            offset += dtype.itemsize * count
         return found
 
 

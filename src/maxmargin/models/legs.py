@@ -67,6 +67,16 @@ class Wrapped(Solver):
         """What the solver can start from."""
         return self.inner.starts
 
+    @property
+    def endless(self) -> bool:  # type: ignore[override]
+        """Whether the solver goes on for ever."""
+        return self.inner.endless
+
+    @property
+    def streams(self) -> bool:  # type: ignore[override]
+        """Whether the solver takes rows in blocks."""
+        return self.inner.streams
+
     def accepts(self, problem: Problem) -> str | None:
         return self.inner.accepts(problem)
 
@@ -78,17 +88,30 @@ class Wrapped(Solver):
 
 
 class Stoppable(Wrapped):
-    """A solver that is interrupted between two of its steps, and not before the first: there is always a model."""
+    """A solver that is interrupted between two of its steps, and not before the first: there is always a model.
+
+    Whatever takes long inside a step can ask `check`, too.
+    """
 
     def __init__(self, inner: Solver, stop: Event) -> None:
         super().__init__(inner)
         self.stop = stop
+        #: Whether a step is under way, and not the first.
+        self.stepping = False
+
+    def check(self) -> None:
+        """Break off the step that is under way, if somebody wants the training to end."""
+        if self.stepping and self.stop.is_set():
+            raise KeyboardInterrupt
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        for iterate in self.inner.iterates(problem, start, rng):
+        steps = self.inner.iterates(problem, start, rng)
+        for iterate in steps:
+            self.stepping = False
             yield iterate
-            if self.stop.is_set():
-                raise KeyboardInterrupt
+            self.stepping = True
+            self.check()
+        self.stepping = False
 
 
 class Leg(Wrapped):

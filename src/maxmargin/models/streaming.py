@@ -1,23 +1,21 @@
 """Training out of core: linear models on data larger than memory, with the certificate of any other fit.
 
-    Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))β   s.t.  lower ≤ β ≤ upper,  w = Σ β_i x_i
-
-    1. Parse the file once into blocks on disk; the duals β (one number a row) and w stay in memory.
-    2. In each pass, for each block in random order: read it, and take a few epochs of exact steps on its coordinates,
-       for every machine (class) while the block is there.
-    3. When the shortfalls that the steps met on their way add up to less than tol, sum w = Σ β_i x_i afresh over all
-       blocks, then both objectives with that w: the certificate in float64, from the data.
-    4. Stop when it confirms the gap, or a budget ends.
-
-Yu, Hsieh, Chang & Lin, "Large linear classification when data cannot fit in memory", KDD 2010.
+1. Parse the file once into blocks on disk (`cache.py`); the duals, one number a row, and w stay in memory.
+2. Learn the scaling, and scale the blocks.
+3. Each class against the rest is a problem whose X is the blocks. It goes through the one loop (`solve`), by a solver
+   that needs no more than sums over the blocks:
+   - Newton's method on samples, then on all rows (`coordinate-newton`), where the features are few;
+   - Newton's method on the primal (`truncated-newton`) for the logistic loss;
+   - coordinate ascent block by block (`block_ascent.py`) for any other loss with many features.
+4. The certificate is that of any fit: both objectives summed over the blocks in float64, and a bound on the rounding of
+   these sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
-from time import perf_counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,54 +27,32 @@ from maxmargin.data.scaling import Scaling
 from maxmargin.data.source import Progress as DataProgress
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear
-from maxmargin.models.build import training_of
-from maxmargin.models.cache import Cache, Place
+from maxmargin.loop import solve
+from maxmargin.models.block_ascent import BlockAscent
+from maxmargin.models.build import model_of_solved, training_of
+from maxmargin.models.cache import Cache
 from maxmargin.models.fit import Budget, Fit, Machine, labelled, split
-from maxmargin.models.model import Model, Scheme, check
+from maxmargin.models.legs import Stoppable
+from maxmargin.models.model import Scheme
 from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
-from maxmargin.result import Reason, Status, Trace
-from maxmargin.rows import combine_rows, rows_of, scores_of_rows, sqnorms_of_rows
+from maxmargin.problem import Problem
+from maxmargin.result import Reason, Result, Status
+from maxmargin.solvers import Solver, candidates, clock
+from maxmargin.solvers.base import registry
+from maxmargin.validation import plain
 
-# The inner loop is the same as in memory, on the rows of one block.
-from maxmargin.solvers.textbook.coordinate_ascent import epoch_of_rows
-
-#: Epochs on a block while it is in memory.
-INNER = 3
-
-
-@dataclass(eq=False)
-class _Run:
-    """One machine: its targets and duals, w with the constant feature last, and what its steps met in this pass."""
-
-    target: np.ndarray
-    beta: np.ndarray
-    w: np.ndarray
-    primal: float = np.inf
-    dual: float = -np.inf
-    #: The shortfall and the loss of each block when it was last worked on.
-    met: dict[int, tuple[float, float]] = field(default_factory=dict)
-
-    @property
-    def relative_gap(self) -> float:
-        scale = max(abs(self.primal), abs(self.dual))
-        return 0.0 if scale == 0 else max(0.0, self.primal - self.dual) / scale if np.isfinite(scale) else np.inf
-
-    def estimate(self) -> float:
-        """What the steps of the last pass say of the relative gap."""
-        primal = 0.5 * float(self.w @ self.w) + sum(loss for _, loss in self.met.values())
-        return sum(gap for gap, _ in self.met.values()) / primal if 0 < primal < np.inf else np.inf
+#: The solvers that can be asked for by name.
+STREAMING = ("auto", "coordinate-newton", "truncated-newton", "coordinate-ascent")
 
 
 def refusal(recipe: Recipe) -> str | None:
     """Why a recipe cannot be streamed, in one sentence; None where it can."""
     if not isinstance(recipe.kernel, Linear):
         return "--stream is for the linear kernel: any other needs all rows at once"
-    if recipe.bias == "free":
-        return "--stream needs --bias augmented or none: the constraint of a free bias ties all rows together"
-    if recipe.kind == "novelty" or recipe.loss.dual_form(np.ones(1), np.ones(1)) is None:
-        return f"--stream is not for the loss {recipe.loss.name!r}: its dual has no box to step in"
+    if recipe.kind == "novelty":
+        return f"--stream is not for the loss {recipe.loss.name!r}; draw a sample of the rows"
     if np.isinf(recipe.C):
         return "--stream is not for a hard margin; give a finite C"
     if recipe.scaling not in (None, "max-abs"):
@@ -85,8 +61,8 @@ def refusal(recipe: Recipe) -> str | None:
         return f"--stream tells several classes apart one against the rest; drop --multiclass {recipe.multiclass}"
     if recipe.nu is not None:
         return "--stream does not go with --nu: its threshold ties all rows together"
-    if recipe.solver not in ("auto", "coordinate-ascent"):
-        return f"--stream is coordinate ascent; drop --solver {recipe.solver}"
+    if recipe.solver not in STREAMING:
+        return f"--stream has the solvers {', '.join(STREAMING)}; drop --solver {recipe.solver}"
     if recipe.solver_options:
         return "--stream has an order of its own; drop --solver-option"
     return None
@@ -106,7 +82,8 @@ def fit_stream(
     try:
         with reading as progress:
             data = _cached(cache, path, reader, progress, budget)
-        return _Streaming(cache, data, recipe, budget).fit()
+        with one_blas_thread():
+            return fit_blocks(cache, data, recipe, budget)
     finally:
         cache.close()
 
@@ -132,173 +109,101 @@ def _cached(cache: Cache, path: str, reader: dict[str, Any], progress: DataProgr
     return Data(np.empty((cache.n, 0)), y if y.dtype.kind == "U" else whole_numbers(y.astype(np.float64)), **facts)
 
 
-@contextmanager
-def _display(wanted: bool) -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says how it goes, or nothing."""
-    if not wanted:
-        yield lambda text: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("coordinate ascent, streamed") as status:
-        yield lambda text: status.update(text)
-
-
-class _Streaming:
-    """One training: the cache, the duals, and the passes over the blocks."""
-
-    def __init__(self, cache: Cache, data: Data, recipe: Recipe, budget: Budget) -> None:
-        self.cache, self.data, self.recipe, self.budget = cache, data, recipe, budget
-        self.constant = recipe.bias_scale if recipe.bias == "augmented" else 0.0
-        self.factor = None
-        if cache.entries >= 0:
-            check_width(cache.columns, 1, cache.entries)
-        if recipe.scaling is not None:
-            largest = cache.largest
-            self.factor = np.divide(1.0, largest, out=np.ones(cache.columns), where=largest > 0)
-        self.C = np.full(cache.n, recipe.C)
-        self.classes, codes, self.class_weight = None, None, None
-        if recipe.kind == "classification":
-            self.classes, codes = labelled(data)
-            by_class = recipe.class_weights(self.classes, codes, np.ones(cache.n))
-            self.C = recipe.C * by_class[codes]
-            if recipe.class_weight is not None:
-                pairs = zip(self.classes.tolist(), by_class.tolist(), strict=True)
-                self.class_weight = tuple((label, weight) for label, weight in pairs)
-        self.scheme: Scheme = "binary" if self.classes is None or len(self.classes) == 2 else "ovr"
-        self.machines: list[Machine] = split(recipe, cache.n, data.y, self.classes, codes, self.scheme)
-        if cache.entries >= 0:
-            check_width(cache.columns, len(self.machines), cache.entries)
-        self.runs = [
-            _Run(machine.target, np.zeros(cache.n), np.zeros(cache.columns + 1))
-            for machine in self.machines
-            if machine.target is not None
-        ]
-
-    def fit(self) -> Fit:
-        rng = np.random.default_rng(self.recipe.seed)
-        estimates: list[float] = []
-        reason = None
-        with one_blas_thread(), _display(self.budget.progress) as say:
-            while reason is None:
-                for k in rng.permutation(len(self.cache.places)):
-                    self._step(self.cache.places[k], rng)
-                    if self._late() or self.budget.stop.is_set():
-                        break
-                estimates.append(max(run.estimate() for run in self.runs))
-                seconds = perf_counter() - self.budget.began
-                say(f"pass {len(estimates)}: {seconds:.1f} s, gap {estimates[-1]:.1e} (to {self.recipe.tol:g})")
-                reason = self._verdict(estimates)
-            if reason is not Reason.CONVERGED:
-                self._certify()
-        return self._fitted(len(estimates), reason)
-
+def fit_blocks(cache: Cache, data: Data, recipe: Recipe, budget: Budget) -> Fit:
+    """Train on blocks that are there; `data` has all but their rows."""
+    n = cache.n
+    if cache.sparse:
+        check_width(cache.columns, 1, cache.entries)
     # 2.
+    learnt = None
+    if recipe.scaling is not None:
+        largest = cache.largest
+        learnt = Scaling("max-abs", None, np.divide(1.0, largest, out=np.ones(cache.columns), where=largest > 0))
+        cache.scale(learnt.factor)
+    weights, classes, codes, class_weight = np.ones(n), None, None, None
+    if recipe.kind == "classification":
+        classes, codes = labelled(data)
+        by_class = recipe.class_weights(classes, codes, weights)
+        weights = by_class[codes]
+        if recipe.class_weight is not None:
+            class_weight = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
+    scheme: Scheme = "binary" if classes is None or len(classes) == 2 else "ovr"
+    machines = split(recipe, n, data.y, classes, codes, scheme)
+    if cache.sparse:
+        check_width(cache.columns, len(machines), cache.entries)
+    # 3.
+    results = []
+    for k, machine in enumerate(machines):
+        problem = _problem(cache, machine, weights, recipe)
+        results.append(_solved(problem, recipe, budget, budget.share(len(machines) - k)))
+    solved = [Solved.of(result) for result in results]
+    rows = [machine.rows for machine in machines]
+    model = model_of_solved(
+        results[-1].problem,
+        solved,
+        rows,
+        cache,
+        scheme,
+        classes=classes,
+        names=data.names,
+        zero_based=data.zero_based,
+        scaling=learnt,
+        training=training_of(results[-1].problem, solved, rows, n, recipe.C, recipe.tol, class_weight),
+    )
+    return Fit(model, solved, [result.trace for result in results], machines, None)
 
-    def _step(self, place: Place, rng: np.random.Generator) -> None:
-        X = self.cache.block(place, self.factor)
-        rows = rows_of(X)
-        part = slice(place.first, place.first + place.rows)
-        q = np.empty(place.rows)
-        sqnorms_of_rows(rows, 0, place.rows, q)
-        for run in self.runs:
-            form = self.recipe.loss.dual_form(run.target[part], self.C[part])
-            assert form is not None
-            arrays = (form.target, form.ridge, form.tube, form.lower, form.upper, q + self.constant**2 + form.ridge)
-            for epoch in range(INNER):
-                order = rng.permutation(place.rows).astype(np.uint32)
-                gap, loss = epoch_of_rows(rows, order, *arrays, run.beta[part], run.w, self.constant)
-                if epoch == 0:  # what this block lacked before it was worked on
-                    run.met[place.first] = gap, loss
 
-    # 3. and 4.
+def _problem(cache: Cache, machine: Machine, weights: np.ndarray, recipe: Recipe) -> Problem:
+    return Problem(
+        cache,
+        machine.target,
+        loss=recipe.loss,
+        bias=recipe.bias,
+        C=recipe.C,
+        bias_scale=recipe.bias_scale,
+        sample_weight=weights,
+        task=recipe.task,
+    )
 
-    def _verdict(self, estimates: list[float]) -> Reason | None:
-        if self.budget.stop.is_set():
-            return Reason.INTERRUPTED
-        if self._late():
-            return Reason.MAX_TIME
-        passes = len(estimates)
-        if estimates[-1] <= self.recipe.tol:
-            self._certify()
-            if all(run.relative_gap <= self.recipe.tol for run in self.runs):
-                return Reason.CONVERGED
-        if self.recipe.max_iter is not None and passes >= self.recipe.max_iter:
-            return Reason.MAX_ITER
-        # Nothing gained a twentieth in the last three quarters of the passes.
-        stalled = passes >= 40 and min(estimates) > 0.95 * min(estimates[: passes // 4])
-        return Reason.STALLED if stalled else None
 
-    def _late(self) -> bool:
-        limit = self.budget.max_time
-        return limit is not None and perf_counter() - self.budget.began >= limit
-
-    def _certify(self) -> None:
-        """W = Σ β_i x_i afresh, then both objectives: two passes over the blocks."""
-        fresh = [np.zeros(len(run.w)) for run in self.runs]
-        for place in self.cache.places:
-            rows = rows_of(self.cache.block(place, self.factor))
-            for run, w in zip(self.runs, fresh, strict=True):
-                combine_rows(rows, run.beta[place.first : place.first + place.rows], 0, place.rows, w)
-        for run, w in zip(self.runs, fresh, strict=True):
-            w[-1] = self.constant * run.beta.sum()
-            run.w[:] = w
-            run.primal = 0.5 * float(w @ w)
-            run.dual = -0.5 * float(w @ w)
-        for place in self.cache.places:
-            rows = rows_of(self.cache.block(place, self.factor))
-            part = slice(place.first, place.first + place.rows)
-            z = np.empty(place.rows)
-            for run in self.runs:
-                scores_of_rows(rows, run.w, 0, place.rows, z)
-                scores = z + self.constant * run.w[-1]
-                run.primal += float(self.C[part] @ self.recipe.loss.value(scores, run.target[part]))
-                form = self.recipe.loss.dual_form(run.target[part], self.C[part])
-                assert form is not None
-                run.dual += form.value(run.beta[part])
-
-    def _fitted(self, passes: int, reason: Reason) -> Fit:
-        recipe = self.recipe
-        solved = []
-        for run in self.runs:
-            own = Reason.CONVERGED if run.relative_gap <= recipe.tol else reason
-            text = (
-                f"relative gap {run.relative_gap:.2g}, asked for {recipe.tol:g}, after {passes} passes over the blocks"
-            )
-            solved.append(
-                Solved(
-                    w=run.w,
-                    b=None,
-                    beta=run.beta,
-                    linked=True,
-                    reason=own,
-                    status=str(Status(own, text)),
-                    solver="coordinate-ascent",
-                    primal=run.primal,
-                    dual=run.dual,
-                    relative_gap=run.relative_gap,
-                    iterations=passes,
-                )
-            )
-        model = Model(
-            task=recipe.kind,
-            kernel=recipe.kernel,
-            b=np.array([self.constant * run.w[-1] for run in self.runs]),
-            columns=self.cache.columns,
-            w=np.stack([run.w[:-1] for run in self.runs]),
-            classes=self.classes,
-            scheme=self.scheme,
-            scaling=None if self.factor is None else Scaling("max-abs", None, self.factor),
-            names=self.data.names,
-            zero_based=self.data.zero_based,
-            training=training_of(
-                recipe,
-                solved,
-                [machine.rows for machine in self.machines],
-                self.cache.n,
-                recipe.C,
-                recipe.tol,
-                self.class_weight,
-            ),
+def _solved(problem: Problem, recipe: Recipe, budget: Budget, seconds: float | None) -> Result:
+    """One problem by the loop (3. and 4.); Ctrl-C and the time act between two blocks."""
+    stopped = budget.stop.is_set()
+    solver = Stoppable(_solver(problem, recipe.solver), budget.stop)
+    with _watching(problem.X, solver):
+        result = solve(
+            problem,
+            solver,
+            recipe.tol,
+            max_time=seconds,
+            max_iter=recipe.max_iter,
+            random_state=recipe.seed,
+            progress=budget.progress,
         )
-        return Fit(check(model), solved, [Trace() for _ in solved], self.machines, None)
+    if stopped and result.status.reason is Reason.MAX_TIME:  # no time was given because somebody has stopped it
+        text = f"relative gap {result.certificate.relative_gap:.2g} at the best point so far"
+        result = replace(result, status=Status(Reason.INTERRUPTED, text))
+    if result.status.reason is Reason.INTERRUPTED:
+        budget.stop.set()
+    return replace(result, solver=solver.inner)
+
+
+def _solver(problem: Problem, name: str) -> Solver:
+    if name == "auto":
+        name = next(iter(candidates(problem)), "coordinate-ascent")
+    return BlockAscent() if name == "coordinate-ascent" else registry[name]
+
+
+@contextmanager
+def _watching(cache: Cache, solver: Stoppable) -> Iterator[None]:
+    """Break the solver off before the next block when its time is over, or somebody has stopped it."""
+
+    def watch() -> None:
+        clock.check()
+        solver.check()
+
+    before, cache.watch = cache.watch, watch
+    try:
+        yield
+    finally:
+        cache.watch = before

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
-from maxmargin.solvers.base import Solver, registry, reliable
+from maxmargin.solvers.base import Solver, refuse_blocks, registry, reliable
 
 __all__ = ["Solver", "candidates", "choose", "list_solvers", "solver"]
 
@@ -87,7 +87,12 @@ def candidates(problem: Problem) -> dict[str, float]:
         names[usual] = np.inf
     for name in ("interior-point", reliable(problem), usual, "truncated-newton"):
         names.setdefault(name, np.inf)
-    return {name: work for name, work in names.items() if registry[name].accepts(problem) is None}
+    return {name: work for name, work in names.items() if refusal(registry[name], problem) is None}
+
+
+def refusal(solver: Solver, problem: Problem) -> str | None:
+    """Why a solver does not take a problem, in one sentence; None where it does."""
+    return refuse_blocks(solver, problem) or solver.accepts(problem)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from maxmargin.parallel import over_blocks
 from maxmargin.problem import Problem
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
+from maxmargin.row_blocks import RowBlocks
 from maxmargin.rows import scores_of_rows
 from maxmargin.solvers import clock
 from maxmargin.space import LinearSpace
@@ -43,6 +44,8 @@ class Solver(ABC):
     starts: ClassVar[Starts] = ()
     #: Whether it goes on for ever: where it ends all the same, its numbers have no digits left to go further.
     endless: ClassVar[bool] = False
+    #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
+    streams: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse a field that has none of the values of its `Literal`; subclasses check the rest of theirs."""
@@ -76,6 +79,13 @@ def reliable(problem: Problem) -> str:
     if problem.form is None:
         return "truncated-newton"
     return "smo" if problem.bias == "free" else "coordinate-ascent"
+
+
+def refuse_blocks(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of rows that are not in memory all at once."""
+    if isinstance(problem.X, RowBlocks) and not solver.streams:
+        return "it needs all rows in memory, and these come in blocks; use solver='auto'"
+    return None
 
 
 def refuse_bias(problem: Problem, *modes: str) -> str | None:

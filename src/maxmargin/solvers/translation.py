@@ -25,6 +25,7 @@ import scipy.sparse as sp
 
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
+from maxmargin.row_blocks import RowBlocks
 
 #: Rows are far where the mean is so many times as long as they are spread about it.
 FAR = 10.0
@@ -76,29 +77,35 @@ def about_mean(problem: Problem) -> Near | None:
     X, free = problem.X, problem.bias == "free"
     if not problem.linear or (free and problem.total != 0.0):
         return None
-    if sp.issparse(X) and X.nnz < DENSE * X.shape[0] * X.shape[1]:
+    in_blocks = isinstance(X, RowBlocks)
+    entries = X.entries if in_blocks else X.nnz if sp.issparse(X) else X.size
+    if entries < DENSE * X.shape[0] * X.shape[1]:
         return None
-    if 8.0 * X.shape[0] * X.shape[1] > problem.cache_bytes:
+    if 8.0 * X.shape[0] * X.shape[1] > problem.cache_bytes and not in_blocks:
         return None
     some = _dense(X[:: -(-problem.n // SEEN)])
     mean = some.mean(axis=0)
     if float(mean @ mean) <= FAR**2 * float(some.var(axis=0).sum()):
         return None
-    rows = _dense(X)
-    mean = rows.mean(axis=0)
-    moved = rows - mean
-    v = None
+    rows: Any = X if in_blocks else _dense(X)
+    mean, v = rows.mean() if in_blocks else rows.mean(axis=0), None
     if not free:  # 2.
         length = float(np.linalg.norm(mean))
         v = mean / length
         side = -1.0 if v[0] > 0.0 else 1.0
         v[0] -= side
         v *= np.sqrt(2.0) / np.linalg.norm(v)
-        moved -= np.outer(moved @ v, v)
-        moved[:, 0] += side * length
+
+    def move(some: np.ndarray) -> np.ndarray:
+        moved = some - mean
+        if v is not None:
+            moved -= np.outer(moved @ v, v)
+            moved[:, 0] += side * length
+        return np.ascontiguousarray(moved)
+
     near = Problem.of_checked(
-        np.ascontiguousarray(moved), problem.target, problem.loss, problem.kernel, problem.bias, problem.C,
-        problem.cache_bytes,
+        rows.mapped(move) if in_blocks else move(rows), problem.target, problem.loss, problem.kernel, problem.bias,
+        problem.C, problem.cache_bytes,
     )  # fmt: skip
     if problem.bias == "augmented":
         near = near.with_augmented_bias(problem.bias_scale)

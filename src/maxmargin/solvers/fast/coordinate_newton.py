@@ -5,7 +5,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½‖Σ β_i x_i‖² − 
 Two ways to begin:
 
     1. Tall, far more rows than features: Newton's method on samples of the rows that grow (`growing_sample.py`), unless
-       a few rows show that sweeps will be done sooner.
+       a few rows show that sweeps will be done sooner. Rows in blocks that are not in memory at once begin so, too:
+       all that this way needs of them are sums over the blocks, and samples.
     2. Otherwise sweeps of coordinate ascent with shrinking (`sweeps.py`). When the samples that are left have closed
        most of the gap, or after a few passes, all are surveyed at one w, on all cores: that gives the gap of the whole
        problem and the samples to go on with, so that nothing stays out unchecked. A free bias is the limit of augmented
@@ -40,9 +41,10 @@ import numpy as np
 from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
+from maxmargin.row_blocks import RowBlocks
 from maxmargin.solvers.base import Solver, Starts, refuse_without_form, registry, reliable, start_beta
 from maxmargin.solvers.fast.free_block import FreeBlock
-from maxmargin.solvers.fast.growing_sample import box_width, grow, is_tall, sweeps_suffice
+from maxmargin.solvers.fast.growing_sample import box_width, go_on, grow, is_tall, sweeps_suffice
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
 from maxmargin.solvers.fast.nonzeros import thinned
 from maxmargin.solvers.fast.sweeps import survey, sweep
@@ -83,19 +85,23 @@ class CoordinateNewton(Solver):
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Yan & Li 2020"
     endless: ClassVar[bool] = True
     starts: ClassVar[Starts] = ("beta",)
+    streams: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         if not problem.linear:
             return f"w has no coordinates with the kernel {problem.kernel.name!r}; use solver={reliable(problem)!r}"
+        if isinstance(problem.X, RowBlocks) and problem.X.shape[1] > MOST_FEATURES:
+            return f"its sweeps need all rows in memory, and its matrix at most {MOST_FEATURES} features"
         return refuse_without_form(problem)
 
     @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None and isinstance(problem.space, LinearSpace)
         space, form, cold = problem.space, problem.form, start.beta is None
-        tall = cold and space.d <= MOST_FEATURES and is_tall(space, form)
-        if tall and not sweeps_suffice(space, form, rng):
-            k, lagrangian = yield from _grown(space, form, rng)
+        if not space.in_memory:
+            k, lagrangian = yield from _grown(space, form, rng, start)
+        elif cold and space.d <= MOST_FEATURES and is_tall(space, form) and not sweeps_suffice(space, form, rng):
+            k, lagrangian = yield from _grown(space, form, rng, start)
         else:
             k, lagrangian = yield from _Sweeps(problem, start, rng).run()
         yield from _newton(k, lagrangian)
@@ -105,9 +111,10 @@ class CoordinateNewton(Solver):
 Begun = Generator[Iterate, None, tuple[int, AugmentedLagrangian]]
 
 
-def _grown(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Begun:
-    """Newton's method on samples (1.)."""
-    for k, lagrangian in enumerate(grow(space, form, rng), start=1):
+def _grown(space: LinearSpace, form: DualForm, rng: np.random.Generator, start: Iterate) -> Begun:
+    """Newton's method on samples (1.), or from where it was before."""
+    begun = grow(space, form, rng) if start.beta is None else go_on(space, form, start)
+    for k, lagrangian in enumerate(begun, start=1):
         if lagrangian.space is space:
             break
         b = lagrangian.b if lagrangian.free_bias else None

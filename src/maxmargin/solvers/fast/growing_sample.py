@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.losses import DualForm
+from maxmargin.result import Iterate
 from maxmargin.solvers.fast.newton import AugmentedLagrangian
 from maxmargin.solvers.fast.sweeps import sweep
 from maxmargin.space import LinearSpace
@@ -42,6 +43,8 @@ GROWN, GROWN_LEAST = 7.5, 1.2e7
 FEW = 0.05
 #: That is seen on so many rows, or on this part of them all.
 PROBED, PROBED_SHARE = 2000, 64
+#: The most numbers of a sample where the rows are not in memory.
+SAMPLE_NUMBERS = 2**23
 #: Samples that are looked at to find the width of the smoothing.
 LOOKED = 20_000
 
@@ -76,7 +79,7 @@ def sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator)
 def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterator[AugmentedLagrangian]:
     """Newton's steps on samples of growing size; at last the whole problem, begun where they have led."""
     w, b = np.zeros(space.size), 0.0
-    for m in _sizes(space.n):
+    for m in _sizes(space, form):
         part = np.sort(rng.integers(space.n, size=m))
         rows = LinearSpace(space.X[part], space.constant)
         lagrangian = smoothed(rows, standing_for(form, part, space.n / m), w, b, INSIDE_SAMPLE)
@@ -91,11 +94,24 @@ def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterat
     yield smoothed(space, form, w, b, INSIDE_ALL)
 
 
-def _sizes(n: int) -> list[int]:
-    sizes = [n // STEP]
+def go_on(space: LinearSpace, form: DualForm, start: Iterate) -> Iterator[AugmentedLagrangian]:
+    """The whole problem, begun at a dual point and the hyperplane that belongs to it."""
+    assert start.beta is not None
+    w = space.combine(start.beta)
+    bias = start.b or 0.0
+    around = smoothed(space, form, w, bias, INSIDE_ALL)
+    yield AugmentedLagrangian(space, form, start.beta.copy(), w, bias, around.sigma)
+
+
+def _sizes(space: LinearSpace, form: DualForm) -> list[int]:
+    """The sizes of the samples; none where they cannot stand for all."""
+    if not is_tall(space, form):
+        return []
+    sizes = [space.n // STEP]
     while sizes[-1] // STEP >= FEWEST:
         sizes.append(sizes[-1] // STEP)
-    return sizes[::-1]
+    most = np.inf if space.in_memory else SAMPLE_NUMBERS * space.n / max(1, space.work)
+    return [size for size in sizes[::-1] if size <= most]
 
 
 def standing_for(form: DualForm, part: np.ndarray, factor: float) -> DualForm:

@@ -7,17 +7,20 @@ step is as long as the root of the slope along it says: by false position, and n
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.compiled import compiled
-from maxmargin.parallel import blocks, over_blocks
+from maxmargin.parallel import blocks
+from maxmargin.row_blocks import RowBlocks
+from maxmargin.rows import rows_of
 from maxmargin.space import LinearSpace
 
-#: Rows in a block of the matrix; parts whose sums are added in order.
-ROWS, PARTS = 1024, 4
+#: Rows in a block of the matrix.
+ROWS = 1024
 #: Rows with less than this share of non-zeros go into the matrix entry by entry, others through BLAS.
 SPARSE = 0.15
 #: Up to so many multiply-adds the matrix is float64.
@@ -31,27 +34,23 @@ EPSILON = float(np.finfo(np.float64).eps)
 def normal_matrix(space: LinearSpace, free_bias: bool, inside: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has no 1 of its own, but a crumb of it."""
     d, constant = space.d, 1.0 if free_bias else space.constant
-    size = max(ROWS, -(-len(inside) // PARTS))
-    parts = np.zeros((len(blocks(max(1, len(inside)), size)), d + 1, d + 1))
     by_entries = _by_entries(space)
     # Near the end few samples are inside, and their products are exact; before, half the digits at twice the speed.
     dtype = np.float64 if len(inside) * d**2 <= PRECISE else np.float32
 
-    def add(start: int, stop: int) -> None:
-        part = parts[start // size]
+    def add(X: Any, some: np.ndarray, places: slice, part: np.ndarray) -> None:
+        shares = weights[places]
         if by_entries:
-            add_products(space.rows, inside[start:stop], weights[start:stop], constant, part)
+            add_products(rows_of(X), some, shares, constant, part)
             return
-        for first, last in blocks(stop - start, ROWS):
-            some = slice(start + first, start + last)
-            rows = space.X[inside[some]]
+        for first, last in blocks(len(some), ROWS):
+            rows = X[some[first:last]]
             rows = (rows.toarray() if sp.issparse(rows) else rows).astype(dtype, copy=False)
             rows = np.column_stack([rows, np.full(len(rows), constant, dtype)])
-            rows *= np.sqrt(weights[some]).astype(dtype)[:, None]
+            rows *= np.sqrt(shares[first:last]).astype(dtype)[:, None]
             part += rows.T @ rows  # NumPy sees that it is symmetric, and has half of it computed
 
-    over_blocks(add, len(inside), size)
-    products = parts.sum(axis=0)
+    products = space.parts_over_some(add, (d + 1, d + 1), inside, ROWS).sum(axis=0)
     products = np.tril(products) + np.tril(products, -1).T if by_entries else products
     # The constant's place is the last one: of a free bias after w, of an augmented one at the end of w.
     places = np.r_[np.arange(d), space.size + free_bias - 1]
@@ -71,7 +70,8 @@ def passes_of_matrix(space: LinearSpace, samples: int) -> float:
 
 
 def _by_entries(space: LinearSpace) -> bool:
-    return sp.issparse(space.X) and space.work < SPARSE * space.n * space.d
+    sparse = sp.issparse(space.X) or (isinstance(space.X, RowBlocks) and space.X.sparse)
+    return sparse and space.work < SPARSE * space.n * space.d
 
 
 def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ LOOKED, ROWS = 1000, 4096
 
 def thinned(space: LinearSpace) -> LinearSpace:
     """The same space with its rows as non-zeros, if they are few; X itself stays as it is."""
-    if sp.issparse(space.X) or space.n * space.d >= 2**31:
+    if not space.in_memory or sp.issparse(space.X) or space.n * space.d >= 2**31:
         return space
     looked = space.X[:: -(-space.n // LOOKED)]
     if np.count_nonzero(looked) > FEW * looked.size:

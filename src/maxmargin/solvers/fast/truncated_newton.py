@@ -54,6 +54,7 @@ class TruncatedNewton(Solver):
     name: ClassVar[str] = "truncated-newton"
     paper: ClassVar[str] = "Lin, Weng & Keerthi, JMLR 2008; Chapelle, Neural Computation 2007"
     starts: ClassVar[Starts] = ("beta", "w")
+    streams: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         if not problem.loss.smooth:
