@@ -30,7 +30,7 @@ import scipy.sparse as sp
 
 from maxmargin import Problem, solve
 from maxmargin.data import Data, read, write
-from maxmargin.estimators.layout import pairs
+from maxmargin.models.classes import pairs
 from maxmargin.models import Model, load
 from maxmargin.models.certify import certify
 from racing import data as sets

@@ -45,6 +45,8 @@ from maxmargin.validation import (
 
 Bias = Literal["none", "augmented", "free"]
 
+#: What may be kept of the kernel matrix where nobody says: 1000 MB.
+CACHE_BYTES = 1e9
 #: Samples looked at together: their temporaries stay small beside the data.
 BLOCK = 2**16
 
@@ -106,7 +108,7 @@ class Problem:
         bias_scale: float = 1.0,
         transform: Callable | None = None,
         task: Task | None = None,
-        cache_bytes: float = 2.0**30,
+        cache_bytes: float = CACHE_BYTES,
     ) -> None:
         loss, kernel = loss_by_name(loss), kernel_by_name(kernel)
         if bias not in get_args(Bias):
@@ -151,11 +153,20 @@ class Problem:
 
     @classmethod
     def of_checked(
-        cls, X: Any, target: np.ndarray, loss: Loss, kernel: Kernel, bias: Bias, C: np.ndarray, cache_bytes: float
+        cls,
+        X: Any,
+        target: np.ndarray,
+        loss: Loss,
+        kernel: Kernel,
+        bias: Bias,
+        C: np.ndarray,
+        cache_bytes: float,
+        bias_scale: float = 1.0,
+        task: Task | None = None,
     ) -> Problem:
         """A problem of parts that have been checked before, with targets ±1 (or real ones) and a C for each sample."""
         other = object.__new__(cls)
-        classes = np.array([-1.0, 1.0]) if loss.task == "classification" else None
+        task = task or loss.task
         vars(other).update(
             X=X,
             target=target,
@@ -163,10 +174,10 @@ class Problem:
             kernel=kernel,
             bias=bias,
             C=C,
-            bias_scale=1.0,
+            bias_scale=bias_scale,
             transform=None,
-            task=loss.task,
-            classes=classes,
+            task=task,
+            classes=np.array([-1.0, 1.0]) if task == "classification" else None,
             cache_bytes=float(cache_bytes),
         )
         return other

@@ -114,6 +114,8 @@ class Run:
                             reason = Reason.STALLED
                         break
                     iterate, looked = following, False
+                    if clock.stopped():
+                        raise KeyboardInterrupt
                     schedule.step(iterate)
                     if self.may_grow and schedule.yields > 1 and _grown(iterate):
                         # Nothing more to learn from these numbers.

@@ -84,7 +84,7 @@ def test_ctrl_c_keeps_the_best_model():
 
 def test_ctrl_c_among_several_classes_still_gives_a_model(monkeypatch):
     X, y = load_iris(return_X_y=True)
-    from maxmargin.estimators import training
+    from maxmargin.training import budget as training
 
     real = training.solve
     calls, looks = [], []

@@ -32,8 +32,8 @@ from maxmargin import (
     solve,
 )
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators import matrix
 from maxmargin.result import Reason
+from maxmargin.training import kernel_matrix as matrix
 
 pytestmark = pytest.mark.compiled
 

@@ -9,7 +9,7 @@ import typer
 from maxmargin.cli.problem_options import KERNEL_ALIASES
 
 if TYPE_CHECKING:
-    from maxmargin.models.recipe import Recipe
+    from maxmargin.training.recipe import Recipe
 
 
 def recipe_of(
@@ -18,8 +18,8 @@ def recipe_of(
     """The recipe that the options describe."""
     from maxmargin.kernels.base import registry as kernels
     from maxmargin.losses.base import registry as losses
-    from maxmargin.models.recipe import Recipe
     from maxmargin.solvers.base import registry as solvers
+    from maxmargin.training.recipe import Recipe
 
     if more["solver"] != "auto":
         solvers[more["solver"]]

@@ -1,7 +1,6 @@
 """scikit-learn's contract: the estimators. One import changed, and every fit comes with a certificate.
 
-Each is imported when it is first used: the layout of coefficients, which models and commands share, needs no
-scikit-learn.
+Each is imported when it is first used. They translate scikit-learn's words; the training itself is in `training`.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
     from maxmargin.estimators.linear_regressor import LinearSVR
     from maxmargin.estimators.novelty import OneClassSVM
     from maxmargin.estimators.nu import NuSVC, NuSVR
-    from maxmargin.estimators.path import C_path, SVCPath
     from maxmargin.estimators.regressors import SVR
     from maxmargin.estimators.searches import SVCCV, SVRCV, LinearSVCCV
+    from maxmargin.training.path import C_path, SVCPath
 
 __all__ = [
     "SVC",
@@ -40,8 +39,6 @@ _HOMES = {
     "OneClassSVM": "novelty",
     "NuSVC": "nu",
     "NuSVR": "nu",
-    "C_path": "path",
-    "SVCPath": "path",
     "SVR": "regressors",
     "LinearSVR": "linear_regressor",
     "SVCCV": "searches",
@@ -51,6 +48,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    if name in ("C_path", "SVCPath"):
+        return getattr(import_module("maxmargin.training.path"), name)
     try:
         home = _HOMES[name]
     except KeyError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,34 +20,17 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from maxmargin.certificate import Certificate
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
-from maxmargin.estimators.summary import CertificateSummary, certificate_of, status_of
-from maxmargin.estimators.training import Budget, Method, Solution, Task, by_solve, scaled_start, train
 from maxmargin.interrupts import interruptible
 from maxmargin.parallel import one_blas_thread
 from maxmargin.result import Reason, Status, Trace
+from maxmargin.training.budget import Budget
+from maxmargin.training.samples import Samples, rows_that_count
+from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
+from maxmargin.training.train import Method, Solution, Task, by_solve, scaled_start, train
 from maxmargin.validation import is_number
 
 #: How rows come in: dense or CSR, float32 or float64, nothing copied that is right already.
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """The rows that a fit is about: those of positive weight."""
-
-    X: Any
-    #: Their weights, the class weights included.
-    weights: np.ndarray
-    #: Their places among the rows that were given.
-    used: np.ndarray
-    #: How many rows were given.
-    given: int
-    #: The class of each as a number; all 0 where there are no classes.
-    codes: np.ndarray
-    #: How many classes there are.
-    classes: int = 1
-    #: What the rows stand for, where X is the matrix of a kernel function on texts, graphs, ...
-    objects: Any = None
 
 
 class Machine(CallbackSupportMixin, BaseEstimator):
@@ -99,7 +81,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _rows_of(self, X: Any, used: np.ndarray) -> Any:
         """The rows that count."""
-        return X if used.size == X.shape[0] else X[used]
+        return rows_that_count(X, used)
 
     # Training
 
@@ -110,7 +92,9 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     def _solver(self) -> Any:
         return self.solver
 
-    def _train(self, tasks: Sequence[Task], budget: Budget, data: Data, C: float, given: tuple[Any, Any, Any]) -> None:
+    def _train(
+        self, tasks: Sequence[Task], budget: Budget, data: Samples, C: float, given: tuple[Any, Any, Any]
+    ) -> None:
         """Solve all problems and set the fitted attributes; `given` is (X, y, sample_weight) for the callbacks."""
         monitor = Monitor(self, len(tasks), *given)
         names = [task.name for task in tasks]
@@ -161,7 +145,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         rows = self.support_[order].astype(np.int64)
         return [(rows[beta[order] != 0.0], beta[order[beta[order] != 0.0]]) for beta in self._expansion()]
 
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         """The attributes that the solutions mean."""
         raise NotImplementedError
 

@@ -22,9 +22,9 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from maxmargin.estimators.training import Budget
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.result import Reason
+from maxmargin.training.budget import Budget
 
 FOLDS = 5
 

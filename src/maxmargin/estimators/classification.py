@@ -1,8 +1,4 @@
-"""What all classifiers share: labels, class weights, and the binary problems of several classes.
-
-One against one trains k(k−1)/2 problems on the rows of two classes each; one against the rest trains k problems on
-all rows. With two classes both are one problem, in which the second class is the positive one.
-"""
+"""What all classifiers share: labels, class weights, and the binary problems of several classes."""
 
 from __future__ import annotations
 
@@ -10,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, Machine
-from maxmargin.estimators.layout import pairs
+from maxmargin.estimators.base import Machine
+from maxmargin.models.classes import Scheme, splits
+from maxmargin.training.samples import Samples, class_weights
 from maxmargin.validation import plain
 
 
@@ -27,7 +23,7 @@ class Classifier(ClassifierMixin, Machine):
     classes_: np.ndarray
     class_weight_: np.ndarray
 
-    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Data:
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         """The rows of positive weight with their classes and weights; sets `classes_` and `class_weight_`."""
         checked, y_checked = self._check_training(X, y)
         check_classification_targets(y_checked)
@@ -36,13 +32,11 @@ class Classifier(ClassifierMixin, Machine):
         if len(classes) < 2:
             self._refuse_one_class(classes[0], used.size < len(y_checked))
         self.classes_ = classes
-        self.class_weight_ = self._class_weights(classes, codes, weights)
-        if (self.class_weight_ <= 0).any():
-            label = plain(classes[int(np.argmin(self.class_weight_))])
-            raise InvalidInput(f"class_weight of {label!r} is not positive; leave the class out instead")
+        self.class_weight_ = class_weights(self.class_weight, classes, codes, weights)
         rows = self._rows_of(checked, used)
         objects = X if getattr(self, "_of_objects", False) else None
-        return Data(rows, weights * self.class_weight_[codes], used, len(y_checked), codes, len(classes), objects)
+        costs = weights * self.class_weight_[codes]
+        return Samples(rows, weights, costs, used, len(y_checked), codes, len(classes), objects)
 
     def _refuse_one_class(self, label: Any, masked: bool) -> None:
         if masked:
@@ -51,22 +45,12 @@ class Classifier(ClassifierMixin, Machine):
             f"The number of classes has to be greater than one; got 1 class: all samples are {plain(label)!r}"
         )
 
-    def _class_weights(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The weight of each class; "balanced" counts by weight, so that a weight of 2 is the row written twice."""
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            return weights.sum() / (len(classes) * np.bincount(codes, weights))
-        return compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-
-    def _splits(self, data: Data, against: str) -> list[tuple[object, np.ndarray, np.ndarray]]:
-        """Every binary problem as its name, its rows and its targets −1/+1."""
-        everything = np.arange(len(data.codes))
+    def _splits(self, data: Samples, against: str) -> list[tuple[object, np.ndarray, np.ndarray]]:
+        """Every binary problem as its name (a label, or a pair of them), its rows and its targets −1/+1."""
+        scheme: Scheme = "binary" if data.classes == 2 else "ovr" if against == "rest" else "ovo"
         labels = [plain(label) for label in self.classes_]
-        if data.classes == 2:
-            return [((labels[0], labels[1]), everything, np.where(data.codes == 1, 1.0, -1.0))]
-        if against == "rest":
-            return [(labels[k], everything, np.where(data.codes == k, 1.0, -1.0)) for k in range(data.classes)]
-        splits: list[tuple[object, np.ndarray, np.ndarray]] = []
-        for i, j in pairs(data.classes):
-            rows = np.flatnonzero((data.codes == i) | (data.codes == j))
-            splits.append(((labels[i], labels[j]), rows, np.where(data.codes[rows] == i, 1.0, -1.0)))
-        return splits
+        found: list[tuple[object, np.ndarray, np.ndarray]] = []
+        for about, rows, target in splits(data.codes, data.classes, scheme):
+            name = tuple(labels[k] for k in about)
+            found.append((name if len(name) == 2 else name[0], rows, target))
+        return found

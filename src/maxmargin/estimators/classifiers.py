@@ -11,14 +11,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, check_option
+from maxmargin.estimators.base import check_option
 from maxmargin.estimators.calibration import calibrated, probabilities
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.estimators.layout import Expansion, pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
-from maxmargin.estimators.training import Task
 from maxmargin.losses.hinge import Hinge
+from maxmargin.models.classes import pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
+from maxmargin.training.expansion import Expansion
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Task
 
 
 class KernelClassifier(KernelMachine, Classifier):
@@ -75,7 +77,7 @@ class KernelClassifier(KernelMachine, Classifier):
         self._train(tasks, budget, data, C, (X, y, sample_weight))
         return self
 
-    def _check_splits(self, data: Data, splits: Any) -> None:
+    def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse what can be refused before any kernel value is computed."""
 
     def _fitted(self, data, tasks, solutions):

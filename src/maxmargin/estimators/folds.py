@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.estimators.base import Data
-from maxmargin.estimators.matrix import block_of
-from maxmargin.estimators.training import Budget, Solution, Task, scaled_start
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.problem import Problem
+from maxmargin.training.budget import Budget
+from maxmargin.training.kernel_matrix import block_of
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution, Task, scaled_start
 
 #: A fit starts from that of the last C if the next is at most so many times as large: further apart, the old solution
 #: is no better a beginning than 0, and has to be read in first.
@@ -34,7 +35,7 @@ class Fold:
     """What one fold of one gamma is trained on and scored on."""
 
     machine: Any
-    data: Data
+    data: Samples
     tasks: list[Task]
     #: The rows left out: their features, or their kernel values with the rows trained on.
     left_out: Any
@@ -79,9 +80,9 @@ def make_fold(
     base: Any,
     kernel: Kernel,
     matrix: np.ndarray | None,
-    data: Data,
+    data: Samples,
     targets: np.ndarray,
-    tasks: Callable[[Any, Data, np.ndarray], list[Task]],
+    tasks: Callable[[Any, Samples, np.ndarray], list[Task]],
     train: np.ndarray,
     test: np.ndarray,
 ) -> Fold:
@@ -99,6 +100,7 @@ def make_fold(
     part = replace(
         data,
         X=block,
+        repeats=data.repeats[train],
         weights=data.weights[train],
         used=np.arange(len(train)),
         given=len(train),

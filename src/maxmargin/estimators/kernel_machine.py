@@ -7,8 +7,8 @@ vectors and coefficients of the original kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, get_args
 
 import numpy as np
@@ -16,23 +16,21 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, Machine, check_option, like
-from maxmargin.estimators.layout import Expansion, gather
-from maxmargin.estimators.matrix import block_of, shared_kernel, shared_matrix
-from maxmargin.estimators.training import Budget, Solution, Task
-from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.estimators.base import Machine, check_option, like
+from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.kernels.base import registry as kernels
-from maxmargin.losses import Loss
 from maxmargin.parallel import one_blas_thread, over_blocks
-from maxmargin.problem import Bias, Problem
+from maxmargin.problem import Bias
 from maxmargin.result import Reason
-from maxmargin.validation import check_scale
+from maxmargin.training.budget import Budget
+from maxmargin.training.expansion import Expansion, gather
+from maxmargin.training.problems import Maker, problem_maker
+from maxmargin.training.samples import Samples, rows_that_count
+from maxmargin.training.train import Solution, Task
 
 #: Kernel values computed at once for new rows.
 VALUES = 2**20
-#: Multiply-adds a second that a kernel matrix is sure to make: decides whether one fits a time budget.
-SPEED = 1e9
 
 
 class KernelMachine(Machine):
@@ -83,7 +81,7 @@ class KernelMachine(Machine):
     def _rows_of(self, X: Any, used: np.ndarray) -> Any:
         if not (self._precomputed or self._of_objects):
             return super()._rows_of(X, used)
-        return X if used.size == len(X) else X[np.ix_(used, used)]
+        return rows_that_count(X, used, square=True)
 
     # The problems
 
@@ -92,47 +90,16 @@ class KernelMachine(Machine):
             return self.solver
         return "smo" if self.bias == "free" else "coordinate-ascent"
 
-    def _problem_maker(
-        self, data: Data, budget: Budget, problems: int
-    ) -> tuple[Kernel, Callable[[np.ndarray, Any, Loss, float], Problem]]:
+    def _problem_maker(self, data: Samples, budget: Budget, problems: int) -> tuple[Kernel, Maker]:
         """The kernel, and a function that makes the problem of some rows with given targets, loss and C."""
         check_option("bias", self.bias, get_args(Bias))
-        kernel = self._kernel(data.X, data.weights)
-        rows, used = data.X, kernel
-        n, d = data.X.shape
-        fits = n * n * 8.0 <= self.cache_size * 1e6
-        quick = budget.max_time is None or n * n * (d + 20) <= 0.3 * SPEED * budget.max_time
-        if problems > 1 and fits and quick and not isinstance(kernel, (Linear, Precomputed)):
-            with one_blas_thread():
-                rows = shared_matrix(kernel, data.X, self.cache_size * 1e6)
-            used = shared_kernel(kernel, data.X)
-
-        def make(index: np.ndarray, target: Any, loss: Loss, C: float) -> Problem:
-            block = rows
-            if index.size < n:
-                block = block_of(rows, index, index) if isinstance(used, Precomputed) else rows[index]
-            # A matrix of our own needs no second look, which would cost as much as many a fit.
-            if isinstance(used, Precomputed) and used.source is not None:
-                weights = C * data.weights[index]
-                check_scale(used, block, weights)
-                own = used if rows is data.X else replace(used, samples=lambda: data.X[index])
-                return Problem.of_checked(block, target, loss, own, self.bias, weights, self.cache_size * 1e6)
-            return Problem(
-                block,
-                target,
-                loss=loss,
-                kernel=used,
-                bias=self.bias,
-                C=C,
-                sample_weight=data.weights[index],
-                cache_bytes=self.cache_size * 1e6,
-            )
-
-        return kernel, make
+        kernel = self._kernel(data.X, data.repeats)
+        cache = self.cache_size * 1e6
+        return kernel, problem_maker(data, kernel, self.bias, 1.0, cache, problems, budget.max_time)
 
     # The model
 
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         expansion = gather(tasks, solutions, data.codes, data.classes, crisp=False)
         w = [one.w for one in solutions if one.w is not None]
         return {
@@ -148,7 +115,7 @@ class KernelMachine(Machine):
             "_w": np.stack(w) if w else None,
         }
 
-    def _vectors(self, data: Data, expansion: Expansion) -> Any:
+    def _vectors(self, data: Samples, expansion: Expansion) -> Any:
         if data.objects is not None:
             return [data.objects[i] for i in data.used[expansion.support]]
         return np.empty((0, 0)) if self._precomputed else data.X[expansion.support]

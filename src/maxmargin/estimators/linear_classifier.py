@@ -9,14 +9,16 @@ import numpy as np
 
 from maxmargin.certificate import KINDS
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, check_option, like
+from maxmargin.estimators.base import check_option, like
 from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
-from maxmargin.estimators.crammer_singer import solve_crammer_singer
-from maxmargin.estimators.layout import rest_from_pairs, votes_of_pairs
 from maxmargin.estimators.linear_machine import LinearMachine
-from maxmargin.estimators.training import Budget, Task
+from maxmargin.models.classes import rest_from_pairs, votes_of_pairs
 from maxmargin.parallel import one_blas_thread
+from maxmargin.training.budget import Budget
+from maxmargin.training.crammer_singer import solve_crammer_singer
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Task
 
 
 class LinearSVC(LinearMachine, Classifier):
@@ -169,7 +171,7 @@ class LinearSVC(LinearMachine, Classifier):
             raise InvalidInput("bias='free' is not possible with multi_class='crammer_singer'; use bias='augmented'")
         return (self.bias or "augmented") if self.fit_intercept else "none"
 
-    def _fit_together(self, data: Data, budget: Budget, given: tuple[Any, Any, Any]) -> None:
+    def _fit_together(self, data: Samples, budget: Budget, given: tuple[Any, Any, Any]) -> None:
         """All classes in one problem."""
         if self.solver != "auto":
             raise InvalidInput(

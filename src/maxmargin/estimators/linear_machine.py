@@ -11,11 +11,15 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, Machine, check_option, like
-from maxmargin.estimators.layout import gather
-from maxmargin.estimators.training import Solution, Task
+from maxmargin.estimators.base import Machine, check_option, like
+from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
-from maxmargin.problem import Problem
+from maxmargin.losses import loss as loss_by_name
+from maxmargin.problem import CACHE_BYTES, Problem
+from maxmargin.training.expansion import gather
+from maxmargin.training.problems import problem_maker
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution, Task
 
 
 class LinearMachine(Machine):
@@ -58,20 +62,12 @@ class LinearMachine(Machine):
         """How the hyperplane may leave the origin; None is free."""
         return (self.bias or "free") if self.fit_intercept else "none"
 
-    def _problem(self, data: Data, rows: np.ndarray, target: np.ndarray, loss: str | Loss) -> Problem:
-        augmented = self._bias() == "augmented"
-        return Problem(
-            data.X if rows.size == data.X.shape[0] else data.X[rows],
-            target,
-            loss=loss,
-            kernel="linear",
-            bias=self._bias(),
-            C=self.C,
-            bias_scale=float(self.intercept_scaling) if augmented else 1.0,
-            sample_weight=data.weights[rows],
-        )
+    def _problem(self, data: Samples, rows: np.ndarray, target: np.ndarray, loss: str | Loss) -> Problem:
+        constant = float(self.intercept_scaling) if self._bias() == "augmented" else 1.0
+        make = problem_maker(data, Linear(), self._bias(), constant, CACHE_BYTES, 1, None)
+        return make(rows, target, loss_by_name(loss), self.C)
 
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         expansion = gather(tasks, solutions, data.codes, data.classes, crisp=True)
         return {
             "coef_": np.stack([one.w for one in solutions if one.w is not None]),

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.estimators.base import Data
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.linear_machine import LinearMachine
 from maxmargin.estimators.regressors import Regressor
-from maxmargin.estimators.training import Solution, Task
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution, Task
 
 LOSSES: dict[str, Callable[[float], Loss]] = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -116,7 +116,7 @@ class LinearSVR(LinearMachine, Regressor):
         )
         return self
 
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         attributes = super()._fitted(data, tasks, solutions)
         return {**attributes, "coef_": attributes["coef_"][0]}
 

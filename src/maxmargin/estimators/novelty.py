@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from maxmargin.estimators.base import Data, check_nu
+from maxmargin.estimators.base import check_nu
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.estimators.training import Solution, Task
 from maxmargin.losses.one_class import OneClass
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution, Task
 
 #: The free support vectors lie on the threshold, where the last bits of a sum must not decide.
 ROUNDING = 1e-12
@@ -110,7 +111,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         rows = self._rows_of(checked, used)
         objects = X if self._of_objects else None
         codes = np.zeros(used.size, dtype=np.intp)
-        data = Data(rows, weights, used, checked.shape[0], codes, 1, objects)
+        data = Samples(rows, weights, weights, used, checked.shape[0], codes, 1, objects)
         self.kernel_, make = self._problem_maker(data, budget, 1)
         everything = np.arange(used.size)
         (start,) = self._warm([None], used, 1.0)
@@ -124,7 +125,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         )
         return self
 
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         attributes = super()._fitted(data, tasks, solutions)
         return {**attributes, "n_iter_": solutions[0].iterations, "offset_": -attributes["intercept_"]}
 

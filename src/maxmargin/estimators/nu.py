@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data, check_nu
+from maxmargin.estimators.base import check_nu
 from maxmargin.estimators.classifiers import KernelClassifier
-from maxmargin.estimators.nu_search import Margin, Search, Tube, search
 from maxmargin.estimators.regressors import KernelRegressor
-from maxmargin.estimators.training import Budget, Solution
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.problem import Problem
+from maxmargin.training.budget import Budget
+from maxmargin.training.nu import Margin, Search, Tube, search
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution
 
 
 class NuMachine:
@@ -112,7 +114,7 @@ class NuSVC(NuMachine, KernelClassifier):
     def _cost(self) -> float:
         return 1.0
 
-    def _check_splits(self, data: Data, splits: Any) -> None:
+    def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse a nu that asks for more support vectors than the smaller class of a problem has."""
         check_nu(self.nu)
         for name, rows, signs in splits:

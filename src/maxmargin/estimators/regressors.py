@@ -8,25 +8,27 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from maxmargin.estimators.base import Data, Machine
+from maxmargin.estimators.base import Machine
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.estimators.training import Solution, Task
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution, Task
 
 
 class Regressor(RegressorMixin, Machine):
     """A machine that predicts a number."""
 
-    def _measured(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, np.ndarray]:
+    def _measured(self, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, np.ndarray]:
         """The rows of positive weight, and their targets."""
         checked, y_checked = self._check_training(X, y, y_numeric=True)
         weights, used = self._check_weights(sample_weight, checked)
         target = np.asarray(y_checked, dtype=np.float64)[used]
         objects = X if getattr(self, "_of_objects", False) else None
         codes = np.zeros(used.size, dtype=np.intp)
-        return Data(self._rows_of(checked, used), weights, used, len(y_checked), codes, 1, objects), target
+        rows = self._rows_of(checked, used)
+        return Samples(rows, weights, weights, used, len(y_checked), codes, 1, objects), target
 
 
 class KernelRegressor(KernelMachine, Regressor):
@@ -67,7 +69,7 @@ class KernelRegressor(KernelMachine, Regressor):
         )
         return self
 
-    def _fitted(self, data: Data, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         return {**super()._fitted(data, tasks, solutions), "n_iter_": solutions[0].iterations}
 
     def predict(self, X: Any) -> np.ndarray:

@@ -26,15 +26,16 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Data
 from maxmargin.estimators.folds import Shared, make_fold, runs
-from maxmargin.estimators.matrix import shared_matrix
-from maxmargin.estimators.training import SPENT, Budget, Task
 from maxmargin.interrupts import interruptible
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.parallel import one_blas_thread, over_tasks, threads
 from maxmargin.result import Reason, Status
 from maxmargin.solvers import clock
+from maxmargin.training.budget import SPENT, Budget
+from maxmargin.training.kernel_matrix import shared_matrix
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Task
 
 #: The share of the time that goes into the search where the best is fitted to all rows afterwards, and how much of the
 #: rest that fit may use: looking at its data takes time, too.
@@ -154,7 +155,9 @@ class Search(BaseEstimator):
         except KeyboardInterrupt:
             budget.interrupt()  # what was scored before counts
 
-    def _folds(self, base: Any, data: Data, targets: np.ndarray, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(
+        self, base: Any, data: Samples, targets: np.ndarray, X: Any, y: Any
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows to train on and to score on, among those that count; a given splitter splits all rows."""
         if self.cv is None or isinstance(self.cv, int):
             return list(check_cv(self.cv, targets, classifier=is_classifier(base)).split(data.X, targets))
@@ -222,18 +225,18 @@ class Search(BaseEstimator):
         """The machine with everything but C and gamma set."""
         raise NotImplementedError
 
-    def _border(self, base: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Data, np.ndarray]:
+    def _border(self, base: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, np.ndarray]:
         """The rows that count, and their labels or targets."""
         raise NotImplementedError
 
-    def _tasks(self, machine: Any, data: Data, y: np.ndarray) -> list[Task]:
+    def _tasks(self, machine: Any, data: Samples, y: np.ndarray) -> list[Task]:
         """The binary problems of a fold, with C = 1."""
         raise NotImplementedError
 
-    def _kernels(self, base: Any, data: Data) -> Sequence[Kernel]:
+    def _kernels(self, base: Any, data: Samples) -> Sequence[Kernel]:
         return [Linear()]
 
-    def _matrix(self, base: Any, kernel: Kernel, data: Data) -> np.ndarray | None:
+    def _matrix(self, base: Any, kernel: Kernel, data: Samples) -> np.ndarray | None:
         """The kernel matrix of all rows, where there is one and it fits."""
         n = data.X.shape[0]
         if isinstance(kernel, Precomputed):

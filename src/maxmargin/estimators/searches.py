@@ -10,14 +10,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.base import Data, check_option
+from maxmargin.estimators.base import check_option
 from maxmargin.estimators.classifiers import SVC
 from maxmargin.estimators.linear_classifier import LinearSVC
 from maxmargin.estimators.regressors import SVR
 from maxmargin.estimators.search import Search
-from maxmargin.estimators.training import Task
 from maxmargin.kernels import Kernel
 from maxmargin.losses.hinge import Hinge
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Task
 
 if TYPE_CHECKING:
     from maxmargin.plots.selection import GridDisplay
@@ -29,7 +30,7 @@ CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 class ClassifierSearch(ClassifierMixin, Search):
     """A search among classifiers."""
 
-    def _border(self, base: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Data, np.ndarray]:
+    def _border(self, base: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, np.ndarray]:
         data = base._labelled(X, y, sample_weight)
         return data, base.classes_[data.codes]
 
@@ -43,7 +44,7 @@ class KernelSearch(Search):
 
     gammas: Any
 
-    def _kernels(self, base: Any, data: Data) -> Sequence[Kernel]:
+    def _kernels(self, base: Any, data: Samples) -> Sequence[Kernel]:
         found = {}
         for gamma in self.gammas if isinstance(self.gammas, (list, tuple, np.ndarray)) else [self.gammas]:
             base.gamma = gamma if isinstance(gamma, str) else float(gamma)
@@ -137,7 +138,7 @@ class SVCCV(KernelSearch, ClassifierSearch):
     def _machine(self) -> SVC:
         return _like(self, SVC)
 
-    def _tasks(self, machine: Any, data: Data, y: np.ndarray) -> list[Task]:
+    def _tasks(self, machine: Any, data: Samples, y: np.ndarray) -> list[Task]:
         machine.temperature_ = None
         _, make = machine._problem_maker(data, machine._budget(), 1)
         splits = machine._splits(data, "rest" if self.multi_class == "ovr" else "one")
@@ -215,7 +216,7 @@ class LinearSVCCV(ClassifierSearch):
         check_option("multi_class", self.multi_class, ("ovr", "ovo"))
         return _like(self, LinearSVC)
 
-    def _tasks(self, machine: Any, data: Data, y: np.ndarray) -> list[Task]:
+    def _tasks(self, machine: Any, data: Samples, y: np.ndarray) -> list[Task]:
         machine.C = 1.0
         splits = machine._splits(data, "one" if self.multi_class == "ovo" else "rest")
         return [
@@ -299,10 +300,10 @@ class SVRCV(RegressorMixin, KernelSearch):
     def _machine(self) -> SVR:
         return _like(self, SVR)
 
-    def _border(self, base: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Data, np.ndarray]:
+    def _border(self, base: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, np.ndarray]:
         return base._measured(X, y, sample_weight)
 
-    def _tasks(self, machine: Any, data: Data, y: np.ndarray) -> list[Task]:
+    def _tasks(self, machine: Any, data: Samples, y: np.ndarray) -> list[Task]:
         _, make = machine._problem_maker(data, machine._budget(), 1)
         rows = np.arange(len(y))
         return [Task(None, rows, partial(make, rows, y, machine._loss(), 1.0))]

@@ -16,10 +16,10 @@ from maxmargin.losses.base import Task, registry
 from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
-from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Result
+from maxmargin.training.recipe import Recipe
 from maxmargin.validation import plain
 
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from maxmargin.data.dataset import Data, label_text
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.layout import pairs
 from maxmargin.kernels import Custom, Precomputed
+from maxmargin.models.classes import pairs
 from maxmargin.models.model import Model, Training
 from maxmargin.oracle import Oracle, Setting
 

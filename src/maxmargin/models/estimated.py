@@ -14,8 +14,8 @@ import numpy as np
 from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear
-from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
+from maxmargin.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from maxmargin.models.fit import Budget

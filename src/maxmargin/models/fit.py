@@ -26,21 +26,21 @@ from maxmargin.columns import check_width
 from maxmargin.data.dataset import Data, label_text
 from maxmargin.data.scaling import scaling
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.layout import pairs
 from maxmargin.kernels import Linear
 from maxmargin.loop import solve
 from maxmargin.models.build import model_of, model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
+from maxmargin.models.classes import pairs
 from maxmargin.models.estimated import concerns, estimated, solved_of
 from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
 from maxmargin.models.model import FULL, Model, Scheme, check
-from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
+from maxmargin.training.recipe import Recipe
 from maxmargin.validation import plain
 
 #: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.

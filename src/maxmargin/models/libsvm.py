@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from maxmargin.columns import check_width
 from maxmargin.data.dataset import label_text
 from maxmargin.errors import InvalidInput, bytes_text
-from maxmargin.estimators.layout import pack_pairs, pairs, unpack_pairs
 from maxmargin.files import replacing, shown
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.models.classes import pack_pairs, pairs, unpack_pairs
 from maxmargin.models.model import Model, check
 
 TYPES = {"classification": "c_svc", "regression": "epsilon_svr", "novelty": "one_class"}

@@ -18,9 +18,9 @@ import scipy.sparse as sp
 
 from maxmargin.data.scaling import Scaling
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.layout import pack_pairs, pairs, unpack_pairs, votes_of_pairs
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses.base import Task
+from maxmargin.models.classes import pack_pairs, pairs, unpack_pairs, votes_of_pairs
 from maxmargin.parallel import one_blas_thread, over_blocks
 
 Scheme = Literal["binary", "ovr", "ovo"]

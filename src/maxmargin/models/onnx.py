@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput, bytes_text, missing_extra
-from maxmargin.estimators.layout import pairs
 from maxmargin.files import replacing
+from maxmargin.models.classes import pairs
 from maxmargin.models.model import Model
 
 #: An ONNX file is one message of at most 2 GB.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.layout import pairs
+from maxmargin.models.classes import pairs
 
 if TYPE_CHECKING:
     from maxmargin.models.model import Model

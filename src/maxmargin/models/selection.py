@@ -13,7 +13,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.models.fit import Budget, Fit, fit, labelled, split
 from maxmargin.models.model import Model
 from maxmargin.models.probability import fit_sigmoid
-from maxmargin.models.recipe import Recipe
+from maxmargin.training.recipe import Recipe
 
 #: The search: C from 2⁻³ to 2⁷, and gamma from a sixteenth of "scale" to sixteen times it.
 COSTS = tuple(2.0**k for k in range(-3, 9, 2))

@@ -39,6 +39,23 @@ def until(moment: float | None) -> Iterator[None]:
         _here.moment, _here.piece = before, piece_before
 
 
+@contextmanager
+def stopping(asked: Callable[[], bool]) -> Iterator[None]:
+    """Let somebody else break off what this thread does: the loop asks between two steps of a solver."""
+    before = getattr(_here, "asked", None)
+    _here.asked = asked
+    try:
+        yield
+    finally:
+        _here.asked = before
+
+
+def stopped() -> bool:
+    """Whether somebody has asked to break off."""
+    asked = getattr(_here, "asked", None)
+    return asked is not None and asked()
+
+
 def left() -> float | None:
     """The seconds that are left, None where time does not matter."""
     moment = _moment()

@@ -23,21 +23,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maxmargin.bias import kinked_bias
 from maxmargin.certificate import Certificate, certify
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.training import Budget, Solution
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Status, Trace
-
-if TYPE_CHECKING:
-    from maxmargin.estimators.callbacks import Watch
+from maxmargin.run import Callback
+from maxmargin.training.budget import Budget
+from maxmargin.training.train import Solution
 
 #: Steps of the search; a handful is usual.
 STEPS = 60
@@ -214,7 +212,7 @@ class Tube(Search):
 
 
 def search(
-    task: Search, start: np.ndarray | None, budget: Budget, problems: int, watch: tuple[Watch, ...]
+    task: Search, start: np.ndarray | None, budget: Budget, problems: int, watch: tuple[Callback, ...]
 ) -> tuple[Solution, float]:
     """The solution of a ν-problem, and its τ."""
     began = perf_counter()

@@ -10,12 +10,13 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, certify
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.training import Budget, scaled_start
 from maxmargin.kernels import Gram, Linear, Precomputed
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 from maxmargin.solvers.base import whole_matrix
+from maxmargin.training.budget import Budget
+from maxmargin.training.train import scaled_start
 
 if TYPE_CHECKING:
     from maxmargin.plots.selection import PathDisplay

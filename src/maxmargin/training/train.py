@@ -1,0 +1,107 @@
+"""Training the binary problems of one fit, one after the other, within one budget.
+
+1. Each problem is made when its turn comes, so that only one block of the kernel matrix is there at a time.
+2. It gets an equal share of the time that is left; what it does not use passes on to those after it.
+3. After Ctrl-C, or when a callback asks to stop, the rest take one step each: a model needs them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from maxmargin.certificate import Certificate
+from maxmargin.problem import Problem
+from maxmargin.result import Iterate, Reason, Result, Status, Trace
+from maxmargin.run import Callback, Look
+from maxmargin.training.budget import Budget
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What an estimator takes from a solved problem; the problem itself, with its data, can go."""
+
+    #: The coefficients of w = Σ coef_i φ(x_i); the certified dual point where a primal solver does not know them.
+    coef: np.ndarray
+    #: The normal of the hyperplane, None where it has no coordinates.
+    w: np.ndarray | None
+    b: float
+    certificate: Certificate
+    status: Status
+    trace: Trace
+    iterations: int
+
+    @classmethod
+    def of(cls, result: Result) -> Solution:
+        """Take what is needed from a result."""
+        coef = result.beta if result.coef is None else result.coef
+        return cls(coef, result.w, result.b, result.certificate, result.status, result.trace, max(1, result.iterations))
+
+    @classmethod
+    def at(cls, problem: Problem, point: Iterate, certificate: Certificate) -> Solution:
+        """What a point half-way stands for, as if the run had ended there."""
+        kept = point.kept()
+        assert kept.w is not None and kept.beta is not None
+        w = kept.w[: problem.X.shape[1]] if problem.linear else None
+        coef = kept.w if not problem.linear else kept.beta
+        b = problem.space.bias(kept.w) + (kept.b or 0.0)
+        status = Status(Reason.CALLBACK, "a look half-way")
+        return cls(coef, w, b, certificate, status, Trace(), max(1, kept.k))
+
+
+def scaled_start(coef: np.ndarray, bound: np.ndarray, ratio: float) -> np.ndarray:
+    """A dual point for another C: the samples at their bound follow it, the free ones stay where they are."""
+    return np.where(bound & np.isfinite(ratio), coef * ratio, coef)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One binary problem of a fit: the label or labels that it is about, its rows, how to make it, where to start."""
+
+    name: object
+    rows: np.ndarray
+    make: Callable[[], Problem]
+    start: np.ndarray | None = None
+
+
+#: How one problem becomes a solution: where to start, the budget, the number of problems left, callbacks.
+Method = Callable[["Problem", "np.ndarray | None", "Budget", int, "tuple[Callback, ...]"], "Solution"]
+
+
+def by_solve(
+    problem: Problem, start: np.ndarray | None, budget: Budget, problems: int, watch: tuple[Callback, ...]
+) -> Solution:
+    """The usual method: hand the problem to solve()."""
+    return Solution.of(budget.solve(problem, problems, start, watch))
+
+
+class Monitor(Protocol):
+    """Somebody who watches a training: tells which callbacks a problem has."""
+
+    def problem(self, fitted: Callable[[Look], dict[str, Any]] | None) -> AbstractContextManager[tuple[Callback, ...]]:
+        """The callbacks while the next problem is solved; `fitted` gives the attributes that a look stands for."""
+        ...
+
+
+def train(
+    tasks: Sequence[Task],
+    method: Method,
+    budget: Budget,
+    monitor: Monitor,
+    fitted: Callable[[list[Solution]], dict[str, Any]],
+) -> list[Solution]:
+    """The solutions of all tasks; `fitted` gives the attributes of a model from them, for callbacks half-way."""
+    solutions: list[Solution] = []
+    for k, task in enumerate(tasks):
+        problem = task.make()
+
+        def half_way(look: Look, problem: Problem = problem) -> dict[str, Any]:
+            return fitted([Solution.at(problem, look.point, look.certificate)])
+
+        with monitor.problem(half_way if len(tasks) == 1 else None) as watch:
+            solutions.append(method(problem, task.start, budget, len(tasks) - k, watch))
+    return solutions
