@@ -55,7 +55,7 @@ def check(
         ]
         options.put({"holds": good, "machines": machines})
     else:
-        for finding in findings:
+        for finding in [] if quiet else findings:
             options.say(
                 f"{shown(finding.name)}: primal {finding.primal:.10g}, dual {finding.dual:.10g}, relative gap"
                 f" {finding.relative_gap:.3g} (claimed {finding.claimed_gap:.3g}),"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 import typer
 
 from maxmargin.cli import options
+from maxmargin.cli.model_output import refuse_data_name, save_to
 from maxmargin.errors import InvalidInput
 
 
 def convert(
     source: str = typer.Argument(..., help="A data or model file; - is standard input."),
-    output: Path = typer.Argument(..., help="The file to write; the end of its name says the format."),
+    output: Path = typer.Argument(
+        ..., help="The file to write; the end of its name says the format. - is standard output."
+    ),
     to: str | None = typer.Option(None, help="The format to write, where the name does not say it."),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
@@ -29,7 +33,10 @@ def convert(
     """
     from maxmargin.models import formats as models
 
-    options.outputs({"SOURCE": source}, {"OUTPUT": output})
+    screen = str(output) == "-"
+    if screen and to is None:
+        raise typer.BadParameter("which format should standard output have? Say it with --to")
+    options.outputs({"SOURCE": source}, {"OUTPUT": None if screen else output})
     if source != "-" and format is None and (kind := models.format_of(source)) is not None:
         if target is not None or zero_based is not None:
             raise typer.BadParameter("--target and --zero-based are for data; this is a model")
@@ -37,6 +44,11 @@ def convert(
             raise typer.BadParameter(
                 f"which format should {output} have? End the name in one of: {', '.join(models.SUFFIXES)}"
             )
+        if screen:
+            save_to(models.load(source, kind), sys.stdout.buffer, to)
+            return
+        if to is not None:
+            refuse_data_name(output)
         models.save(models.load(source, kind), output, to)
         options.say(f"{source} ({kind} model) → {output}")
         return
@@ -54,4 +66,5 @@ def convert(
             raise InvalidInput(f"{source} has no rows")
 
     write(output, counted(), to)
-    options.say(f"{source} → {output}: {rows} rows")
+    if not screen:
+        options.say(f"{source} → {output}: {rows} rows")

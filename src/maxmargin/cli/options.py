@@ -42,7 +42,9 @@ BASE = typer.Option(
     help="Whether svmlight indices begin at 0 (by default if there is a 0).",
     rich_help_panel=DATA_PANEL,
 )
-QUIET = typer.Option(False, "--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT_PANEL)
+QUIET = typer.Option(
+    False, "--quiet", "-q", help="No progress, and one line of text at most.", rich_help_panel=OUTPUT_PANEL
+)
 JSON = typer.Option(False, "--json", help="Print one JSON object, for machines.", rich_help_panel=OUTPUT_PANEL)
 
 
@@ -59,7 +61,9 @@ def outputs(inputs: Mapping[str, str | Path | None], written: Mapping[str, str |
     """Before any work: no output may be an input or another output, and each must be a place to write to."""
     with usage():
         distinct(inputs, written)
-    for path in written.values():
+    for name, path in written.items():
+        if path is not None and str(path) == "-":
+            raise typer.BadParameter(f"{name} cannot be standard output; name a file")
         if path is not None:
             place(path)
 

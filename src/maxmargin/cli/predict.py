@@ -28,7 +28,7 @@ def predict(
     model: Path = options.MODEL,
     data: str = options.DATA,
     output: Path | None = typer.Option(
-        None, "--output", "-o", help="Where the answers go, one line a row (else they are printed)."
+        None, "--output", "-o", help="Where the answers go, one line a row (else, or for -, they are printed)."
     ),
     decision: bool = typer.Option(False, "--decision", help="Decision values instead of labels."),
     probability: bool = typer.Option(False, "--probability", help="The label, and the probability of each class."),
@@ -45,6 +45,7 @@ def predict(
     from maxmargin.data.dataset import label_texts
     from maxmargin.models import load
 
+    output = None if str(output) == "-" else output
     if decision and probability:
         raise typer.BadParameter("choose --decision or --probability")
     if as_json and output is None:
@@ -66,7 +67,8 @@ def predict(
     if as_json:
         options.put(tally.facts())
     else:
-        options.say(tally, sys.stderr if output is None else sys.stdout)
+        text = str(tally).split("\n")[0] if quiet else tally
+        options.say(text, sys.stderr if output is None else sys.stdout)
 
 
 def refuse_swapped(model: Path, data: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from maxmargin.cli import Stopped, options, problem_options
+from maxmargin.cli.model_output import destination, refuse_data_name
 from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
 from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
 from maxmargin.cli.verdict import tell, write_traces
@@ -19,7 +20,7 @@ from maxmargin.errors import InvalidInput
 if TYPE_CHECKING:
     from maxmargin.data import Data
     from maxmargin.models.fit import Fit
-    from maxmargin.models.recipe import Recipe
+    from maxmargin.training.recipe import Recipe
 
 #: Panels of the help, besides those that other commands have, too.
 SELECTION, LARGE = "Selection and probabilities", "Checkpoints and large data"
@@ -33,7 +34,7 @@ def train(
         None,
         "--output",
         "-o",
-        help="Where the model goes (by default nowhere).",
+        help="Where the model goes (by default beside the data: DATA.mm); - is standard output.",
         rich_help_panel=options.OUTPUT_PANEL,
     ),
     format: str | None = options.FORMAT,
@@ -163,10 +164,13 @@ def train(
                 raise typer.BadParameter(sentence)
         refuse_if(overwrite and checkpoint is None, "--overwrite needs --checkpoint, to say what may be replaced")
         refuse_if(overwrite and resume, "give --resume, to go on from the checkpoint, or --overwrite, to begin afresh")
+    place = destination(output, data)
+    refuse_if(place.stream is not None and as_json, "--json and -o - cannot share standard output; name a file with -o")
     options.outputs(
         {"DATA": data, "--weights": weights},
-        {"-o": output, "--trace": trace, "--report": report, "--checkpoint": checkpoint},
+        {"-o": place.path, "--trace": trace, "--report": report, "--checkpoint": checkpoint},
     )
+    refuse_data_name(place.path)
     refuse_if(
         checkpoint is not None and checkpoint.is_file() and not (resume or overwrite),
         f"{checkpoint} is there already: give --resume to go on from it, or --overwrite to begin afresh",
@@ -174,8 +178,10 @@ def train(
     kept = None if checkpoint is None else str(checkpoint)
     budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
     reader = {"format": format, "target": target, "zero_based": zero_based}
-    rows = None if stream else _read(data, reader, recipe, budget, as_json)
-    with options.stopping(budget):
+    silent = as_json or quiet
+    with place.messages():
+        rows = None if stream else _read(data, reader, recipe, budget, silent)
+    with options.stopping(budget), place.messages():
         if rows is None:
             from maxmargin.models.streaming import fit_stream
 
@@ -183,12 +189,9 @@ def train(
             extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
         else:
             given = options.row_weights(weights, rows.n)
-            fitted, extra = _train(rows, recipe, budget, given, cv, search, probability, as_json)
+            fitted, extra = _train(rows, recipe, budget, given, cv, search, probability, silent)
             fitted = replace(fitted, model=replace(fitted.model, target=target))
-        if output is not None:
-            from maxmargin.models import save
-
-            save(fitted.model, output)
+        place.save(fitted.model)
         seconds = perf_counter() - began  # what is drawn and told about it does not count
         if trace is not None:
             names = (machine.name for machine in fitted.machines)
@@ -197,17 +200,17 @@ def train(
             if fitted.result is None:
                 raise InvalidInput("no report was written: it is about one binary problem that was trained just now")
             fitted.result.report(report)
-        tell(fitted, extra, output, seconds, tol, as_json)
+        tell(fitted, extra, place, seconds, tol, as_json, quiet)
     if fitted.interrupted:
         raise Stopped
 
 
-def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, as_json: bool) -> Data:
+def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, silent: bool) -> Data:
     from maxmargin.data import read
 
     with options.reading(data, budget.progress) as progress:
         rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
-    if not as_json:
+    if not silent:
         options.say(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
     return rows
 
@@ -220,7 +223,7 @@ def _train(
     cv: int | None,
     search: bool,
     probability: bool,
-    as_json: bool,
+    silent: bool,
 ) -> tuple[Fit, dict[str, Any]]:
     """Select and train: the model and what else was found."""
     from maxmargin.models.fit import fit
@@ -232,20 +235,20 @@ def _train(
     if search:
 
         def show(tried: Any) -> None:
-            if not as_json and budget.progress:
+            if not silent and budget.progress:
                 gamma = "" if tried.gamma is None else f"  gamma {tried.gamma:<10.4g}"
                 print(f"  C {tried.C:<8g}{gamma}  {tried.score:.4f} ± {tried.spread:.4f}")
 
         recipe, tried = find(rows, recipe, given, cv or 5, budget, show)
         best = max(tried, key=lambda one: one.score)
         extra["search"] = {"C": recipe.C, "gamma": getattr(recipe.kernel, "gamma", None), "score": best.score}
-        if not as_json:
+        if not silent:
             chosen = f"C = {recipe.C:g}" + (f", gamma = {recipe.kernel.gamma:.4g}" if best.gamma else "")  # type: ignore[attr-defined]
             print(f"best of {len(tried)}: {chosen} with {best.score:.4f} ± {best.spread:.4f}")
     elif cv:
         mean, spread = cross_validate(rows, recipe, given, cv, budget)
         extra["cross_validation"] = {"folds": cv, "score": mean, "deviation": spread}
-        if not as_json:
+        if not silent:
             what = "accuracy" if recipe.kind == "classification" else "mean squared error"
             print(f"{cv}-fold {what}: {abs(mean):.4f} ± {spread:.4f}")
     fitted = fit(rows, recipe, given, budget)

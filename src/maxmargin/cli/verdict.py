@@ -12,6 +12,7 @@ from maxmargin.cli import options
 from maxmargin.files import replacing, shown
 
 if TYPE_CHECKING:
+    from maxmargin.cli.model_output import Destination
     from maxmargin.models.fit import Fit
     from maxmargin.result import Trace
 
@@ -29,8 +30,10 @@ def write_traces(path: Path, what: str, traces: Iterable[tuple[str, Trace]]) -> 
         file.write(text.getvalue().encode("utf-8"))
 
 
-def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float, tol: float, as_json: bool) -> None:
-    """The certificate and the verdict."""
+def tell(
+    fitted: Fit, extra: dict[str, Any], place: Destination, seconds: float, tol: float, as_json: bool, quiet: bool
+) -> None:
+    """The certificate and, as the last line, the verdict; only the latter where it should be quiet."""
     worst = max(fitted.solved, key=lambda one: one.relative_gap)
     if as_json:
         machines = [
@@ -47,8 +50,21 @@ def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float
             for machine, one in zip(fitted.machines, fitted.solved, strict=True)
         ]
         found = {"converged": fitted.converged, "relative_gap": worst.relative_gap, "seconds": seconds, **extra}
-        options.put({**found, "model": None if output is None else str(output), "machines": machines})
+        options.put({**found, "model": None if place.path is None else str(place.path), "machines": machines})
         return
+    if not quiet:
+        _certificates(fitted)
+    if fitted.converged:
+        verdict = f"proved: at most {worst.relative_gap:.2g} of the optimum away (asked for {tol:g})"
+    else:
+        unfinished = next(one for one in fitted.solved if one.status == worst.status or one is worst)
+        verdict = f"not proved: {unfinished.status}"
+    score = next((f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in extra if name.startswith("training")), "")
+    print(shown(f"{verdict}{score}{_selected(extra) if quiet else ''}, {seconds:.1f} s{place.told}"))
+
+
+def _certificates(fitted: Fit) -> None:
+    """What was proved of each problem; of many the ten with the largest gaps."""
     if fitted.result is not None:
         options.say(fitted.result.certificate)
     else:
@@ -60,11 +76,15 @@ def tell(fitted: Fit, extra: dict[str, Any], output: Path | None, seconds: float
             )
         if len(fitted.solved) > len(first):
             print(f"  and {len(fitted.solved) - len(first)} with smaller gaps")
-    if fitted.converged:
-        verdict = f"proved: at most {worst.relative_gap:.2g} of the optimum away (asked for {tol:g})"
-    else:
-        unfinished = next(one for one in fitted.solved if one.status == worst.status or one is worst)
-        verdict = f"not proved: {unfinished.status}"
-    score = next((f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in extra if name.startswith("training")), "")
-    place = "" if output is None else f"; model in {output}"
-    print(shown(f"{verdict}{score}, {seconds:.1f} s{place}"))
+
+
+def _selected(extra: dict[str, Any]) -> str:
+    """What cross-validation found, for a single line."""
+    if "search" in extra:
+        found = extra["search"]
+        gamma = "" if found["gamma"] is None else f", gamma {found['gamma']:.4g}"
+        return f", C {found['C']:g}{gamma} with {found['score']:.4f}"
+    if "cross_validation" in extra:
+        found = extra["cross_validation"]
+        return f", {found['folds']}-fold score {found['score']:.4f} ± {found['deviation']:.4f}"
+    return ""

@@ -8,9 +8,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import PurePath
-from typing import Any
+from typing import IO, Any
 
 from maxmargin.data import arrays, columnar, svmlight, table
 from maxmargin.data.dataset import Data
@@ -102,13 +104,13 @@ def blocks(
 
 
 def write(path: str | os.PathLike[str], parts: Data | Iterable[Data], format: str | None = None) -> None:
-    """Write data, whole or in blocks; the file appears when it is complete."""
-    kind = format or _by_suffix(path)
+    """Write data, whole or in blocks; the file appears when it is complete. The path ``-`` is standard output."""
+    kind = format or by_suffix(path)
     if kind not in FORMATS:
         known = ", ".join(SUFFIXES)
         raise InvalidInput(f"which format should {os.fspath(path)} have? End the name in one of: {known}")
     parts = [parts] if isinstance(parts, Data) else parts
-    with replacing(path) as file:
+    with _standard_output() if os.fspath(path) == "-" else replacing(path) as file:
         if kind == "svmlight":
             svmlight.write(file, parts)
         elif kind in ("csv", "tsv"):
@@ -117,6 +119,12 @@ def write(path: str | os.PathLike[str], parts: Data | Iterable[Data], format: st
             columnar.write(file, parts, kind)
         else:
             (arrays.write_npy if kind == "npy" else arrays.write_npz)(file, parts)
+
+
+@contextmanager
+def _standard_output() -> Iterator[IO[bytes]]:
+    yield sys.stdout.buffer
+    sys.stdout.flush()
 
 
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
@@ -128,11 +136,12 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     if os.fspath(path) == "-":
         return "svmlight"
     with Source(path) as source:  # also says if there is no such file
-        kind = _by_suffix(path)
+        kind = by_suffix(path)
         return kind if kind is not None else _by_contents(source.read(2**16))
 
 
-def _by_suffix(path: str | os.PathLike[str]) -> str | None:
+def by_suffix(path: str | os.PathLike[str]) -> str | None:
+    """The format that a name says; None where it says none."""
     name = PurePath(path)
     if name.suffix.lower() in COMPRESSED:
         name = name.with_suffix("")
