@@ -15,6 +15,7 @@ math { font-family: "Cambria Math", "STIX Two Math", "STIXGeneral", "Latin Moder
 .formula math { display: block math; width: max-content; max-width: none; margin: 0; }
 .lead { margin: .6rem 0 .1rem; color: var(--soft); }
 mtd { padding: .15rem .4rem; text-align: left; }
+mtext { white-space: nowrap; }
 .aligned mtd:first-child { color: var(--soft); }
 pre { font-size: .86rem; line-height: 1.45; }
 pre .comment { color: #47617a; font-style: italic; } pre .string { color: #7a3e00; } pre .keyword { font-weight: 650; }
@@ -23,6 +24,7 @@ pre.output { border-left: .25rem solid var(--line); background: #fff; }
 figure img { margin: 0 auto; }
 figure figcaption { max-width: 46rem; margin-top: .3rem; }
 figure th { white-space: normal; }
+.wide { overflow-wrap: normal; }
 td.text, th.text { text-align: left; white-space: normal; min-width: 15rem; }
 #map td, #notation td { white-space: normal; min-width: 6rem; }
 #map td, #notation td, #map th, #notation th { text-align: left; }
@@ -45,7 +47,7 @@ nav li { margin: .1rem 0; break-inside: avoid; }
   .formula { justify-content: safe flex-start; padding-left: .6rem; }
   #map thead { display: none; }
   #map tr { display: block; padding: .4rem 0; border-bottom: 1px solid var(--line); }
-  #map td { display: block; padding: 0; border: 0; min-width: 0; }
+  #map td { display: block; padding: 0; border: 0; min-width: 0; overflow-wrap: anywhere; }
   #map td:first-child { color: var(--soft); } #map td:first-child::before { content: "source "; }
 }
 @media print { details { display: block; } nav, .formula, pre { break-inside: avoid; } }
