@@ -13,6 +13,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.plots.racing import spread
 from maxmargin.plots.runs import above_floor
 from maxmargin.result import COLUMNS
+from maxmargin.solvers import ProjectedGradient
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.compiled]
 
@@ -55,6 +56,20 @@ def test_several_runs_share_the_axes(several, legend_texts, fits):
     looks = {(line.get_color(), line.get_marker()) for line in display.axes[1].lines}
     assert len(looks) == len(several)
     fits(display)
+
+
+def test_a_run_that_never_comes_near_is_in_the_frame(clouds):
+    X, y = clouds(60, 1.0)
+    problem = Problem(X, y, C=1.0, bias="none")
+    short = {"slow": 1e-5, "right": 1e-3}
+    runs = {
+        name: solve(problem, ProjectedGradient(step=step), tol=1e-6, max_iter=60, every=1)
+        for name, step in short.items()
+    }
+    slow = runs["slow"].trace
+    assert slow["relative_gap"].min() > 0.6
+    low, high = plots.convergence(runs).axes[0].get_ylim()
+    assert low < slow["dual"].max() and slow["primal"].min() < high
 
 
 def test_runs_of_one_solver_are_numbered(overlapping):

@@ -108,6 +108,10 @@ def test_boundaries_side_by_side(clouds, drawn_lines, legend_texts, fits, insepa
     texts = legend_texts(display)
     assert len(texts) == len(set(texts)) and "hyperplane z = 0" in texts
     fits(display)
+    problems = [Problem(X, y, loss=loss, C=1.0, task="classification") for loss in ("hinge", "least-squares")]
+    losses = {problem.loss.name: solve(problem, tol=1e-6) for problem in problems}
+    areas = [text for text in legend_texts(plots.grid_of(losses)) if text.startswith("area")]
+    assert areas == ["area ∝ |β|"], "α is |β|, so one line says both"
     mixed = plots.grid_of({"hard": inseparable, "rbf": moons}, columns=1)
     assert not drawn_lines(mixed.axes[0]) and isinstance(mixed.boundaries["hard"], plots.ProofDisplay)
     assert "point of both hulls" in legend_texts(mixed) and "free support vectors" in legend_texts(mixed)

@@ -101,7 +101,7 @@ def hulls(
     distance = float(np.hypot(*(p - q)))
     notes = [
         f"|p − q| = {number(distance)}, A = {number(A)}, ‖w‖ = {number(A * distance)}",
-        f"the margin is half the distance: {number(distance / 2)}" if problem.hard else "",
+        f"the margin is as wide: 2/‖w‖ = {number(distance)}" if problem.hard else "",
         "" if problem.hard else f"weights at most C/A = {_cap(problem.C, A)}",
         some,
     ]

@@ -108,13 +108,21 @@ def _draw_values(ax: Axes, runs: Sequence[Run], own: bool) -> None:
 
 def _window(runs: Sequence[Run]) -> tuple[float, float]:
     """Limits that show the two sides meet; a first primal value can be thousands of times the last."""
-    near, everything = [], []
+    near, far, everything = [], [], []
     for run in runs:
         values = np.stack([run.column("primal"), run.column("dual")])
         everything.append(values.ravel())
-        near.append(values[:, run.column("relative_gap") <= 0.6].ravel())
+        close = values[:, run.column("relative_gap") <= 0.6].ravel()
+        near.append(close)
+        if not close.size and np.isfinite(values).any(axis=1).all():
+            far.append((np.nanmin(values[0]), np.nanmax(values[1])))
     values = np.concatenate(near)
     values = values[np.isfinite(values)]
+    if values.size:
+        # A run that never comes near is seen at its best, unless the others would be squashed.
+        span = float(np.ptp(values))
+        best = [end for ends in far for end in ends if values.min() - span <= end <= values.max() + 2.0 * span]
+        values = np.append(values, best)
     if values.size == 0:
         values = np.concatenate(everything)
         values = values[np.isfinite(values)]

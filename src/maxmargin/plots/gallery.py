@@ -128,5 +128,7 @@ def _handles(panels: Sequence[Panel | ProofPanel]) -> list[list[Any]]:
                 if str(handle.get_label()) not in seen:
                     seen.add(str(handle.get_label()))
                     group.append(handle)
+    if "area ∝ |β|" in seen:  # α is |β|: one line in the legend says both
+        merged[2] = [handle for handle in merged[2] if handle.get_label() != "area ∝ α"]
     merged[2].sort(key=lambda handle: str(handle.get_label()).startswith("area"))  # what the areas mean comes last
     return merged

@@ -64,7 +64,8 @@ def penalty(
     # A run from 0 with classes of one size starts at Σβ = 0, up to rounding: a logarithmic axis has no place for it.
     noise = ROUNDING * max(float(np.nanmax(course, initial=0.0)) for course in courses)
     positive = [np.where(course > noise, course, np.nan) for course in courses]
-    left.plot(c, ends, color=BLUE, marker="o", markersize=6, markeredgecolor="white")
+    # No line between the points: it would hide the guide.
+    left.plot(c, ends, color=BLUE, marker="o", markersize=7, markeredgecolor="white", linestyle="none")
     guide = _guide(c, sums)
     left.plot(c, guide, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), zorder=1.0)
     left.set(xscale="log", yscale="log", xlabel="penalty weight c", ylabel="|Σβ| = |Σ α y|")
@@ -78,7 +79,7 @@ def penalty(
     title(right, "violation of Σβ = 0 over the iterations", (), own)
     handles = [Line2D([], [], **run_style(k, len(runs)), label=f"c = {run.name}") for k, run in enumerate(runs)]
     reference = [
-        Line2D([], [], color=BLUE, marker="o", markersize=6, label="result"),
+        Line2D([], [], color=BLUE, marker="o", markersize=7, linestyle="none", label="result"),
         Line2D([], [], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="slope −1 (∝ 1/c)"),
     ]
     legend([left, right], [reference, handles], own)
