@@ -117,7 +117,7 @@ def agreement(found: list[Row]) -> str:
                 worst = max(worst, difference / allowed)
                 compared += 1
     if worst <= 1.0:
-        return "All methods agree within their gaps (the perceptron only separates: it maximises no margin)."
+        return "All methods agree within their gaps (the perceptron is not compared: it maximises no margin)."
     return f"The methods do NOT agree within their gaps: off by {worst:.2g} times."
 
 

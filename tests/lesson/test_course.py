@@ -26,6 +26,7 @@ from maxmargin.lesson.source002 import penalty_run, weights
 from maxmargin.lesson.source003_race import duel
 from maxmargin.lesson.source004 import candidate_run, hard_run, inseparable
 from maxmargin.lesson.source004_messages import perceptrons, refusal
+from maxmargin.lesson.style import STYLE
 
 pytestmark = pytest.mark.compiled
 
@@ -108,6 +109,20 @@ def test_words():
     written = " ".join(text for part in course.PARTS for text in texts(part)).lower()
     for words in AVOIDED:
         assert words not in written, words
+
+
+def test_no_words_about_sides():
+    """On a phone the panels of a figure and the pieces of a formula stand below each other."""
+    captions = [shown.caption for part in course.PARTS for shown in part.shown]
+    written = " ".join([*captions, *(text for part in course.PARTS for text in texts(part))]).lower()
+    for words in ("on the left", "on the right", "left:", "right:"):
+        assert words not in written, words
+
+
+def test_words_in_tables_and_formulas_stay_whole():
+    """A narrow page once broke the heads of tables letter by letter, and cut the names of the KKT conditions."""
+    assert "mtext { white-space: nowrap; }" in STYLE
+    assert ".wide { overflow-wrap: normal; }" in STYLE
 
 
 # What the marks of the text become

@@ -45,9 +45,10 @@ INTRODUCTION = (
     " this library, figures, and exercises. Solutions are hidden until you open them, and all of them run.",
     "Every number and every figure on this page was computed when the page was made. Every fit carries a"
     " *certificate*: the primal value, the dual value, and the gap between them, which bounds how far the fit is from"
-    " the optimum. Why it does is the subject of [[duality]].",
+    " the optimum. Why it does so is the subject of [[duality]].",
     "You need linear algebra (vectors, inner products, eigenvalues) and derivatives. The data are small: two clouds"
-    " of 50 samples each that overlap, two that are separable, two moons, and 569 tumours with 30 measurements each.",
+    " of 50 samples each that overlap, two that can be separated, two moons, a disc in a ring, and 569 tumours with 30"
+    " measurements each.",
 )
 
 
@@ -77,7 +78,7 @@ def _contents() -> list[str]:
         '<li><a href="#notation">Notation</a></li><li><a href="#all">All methods in one figure</a></li>'
         '<li><a href="#table">Every method on four problems</a></li><li><a href="#map">Map of the sources</a></li>'
     )
-    pieces.append(f"<h3>Besides</h3><ul>{last}</ul>")
+    pieces.append(f"<h3>Reference</h3><ul>{last}</ul>")
     return pieces
 
 

@@ -53,8 +53,8 @@ MARGIN = Part(
             r" + b) \ge 1 - \xi_i, \quad \xi_i \ge 0",
         ),
         Formula(
-            "The same problem without constraints (ours on the left, the form of sources 000 and 003 on the right,"
-            r" with $\lambda = 1/C$):",
+            "The same problem without constraints (first ours, then the form of sources 000 and 003, with"
+            r" $\lambda = 1/C$):",
             r"\min_{w, b} \; \half \|w\|^2 + C \sum_{i=1}^n \max(0, 1 - y_i z_i) \quad \iff \quad \min_{w, b} \;"
             r" \sum_{i=1}^n \max(0, 1 - y_i z_i) + \frac{\lambda}{2} \|w\|^2",
         ),
@@ -148,7 +148,7 @@ SUBGRADIENT = Part(
     title="Sub-gradient descent on the primal",
     idea=(
         "The hinge has a kink, where it has no derivative. But it has *sub-gradients*: slopes of lines that touch the"
-        " function there and lie below it everywhere. Sub-gradient descent follows one of them in each step. Every"
+        " function there and are nowhere above it. Sub-gradient descent follows one of them in each step. Every"
         " sample inside the margin or on the wrong side pulls $a$ towards $y_i x_i$; the regulariser pulls it back to"
         " 0.",
         r"This part uses the letters of source 000: $a$ for $w$, no bias, regularisation weight $c$ (our $\lambda$),"
@@ -172,8 +172,8 @@ result = solve(problem, Subgradient(step=0.01, objective="lam"), start=start, ma
     shown=(
         Picture(
             "subgradient-loss",
-            r"Algorithm 1 with $\eta = 0.01$: objective and training accuracy (figures 2 and 3 of source 000). Our"
-            " objective is the text's, divided by $c$.",
+            r"Algorithm 1 with $\eta = 0.01$: both objectives, the gap and the training accuracy (figures 2 and 3 of"
+            " source 000). Our objective is the text's, divided by $c$.",
             plot("convergence", lambda: fits.subgradient(RIGHT)),
         ),
         Picture(

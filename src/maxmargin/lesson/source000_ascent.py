@@ -188,7 +188,7 @@ single.trace.snapshots[0].event                                         # the fi
         ),
         Picture(
             "three-hyperplanes",
-            "The hyperplane that the two dual methods found (figures 10 and 15 of source 000); figure 4 is in"
+            "The hyperplane found by each of the two dual methods (figures 10 and 15 of source 000); figure 4 is in"
             " [[subgradient]].",
             plot("grid_of", two_methods, across=2),
         ),
@@ -203,7 +203,7 @@ single.trace.snapshots[0].event                                         # the fi
         "No update loses: each gain is at least 0, and together the gains are the dual value.",
         "<<clipped>> of the first 100 updates were clipped at 0 or at $C$.",
         "It reached a gap of <<gap>> after <<epochs>> epochs. Projected gradient ascent needed <<gradient>> steps for"
-        " $10^{-6}$, and one of its steps costs about two epochs.",
+        " $10^{-6}$, and one of its steps costs at least as much as an epoch.",
         "All three methods find the same hyperplane. Only the dual ones say exactly which <<support>> samples"
         " determine it. Sub-gradient descent gives many samples a little weight, because its dual point is an average"
         " over steps.",

@@ -11,23 +11,24 @@ DUALITY = Part(
     source="000",
     title="Lagrangian duality",
     idea=(
-        r"Minimise $f(x)$ subject to $g(x) \le 0$. Instead of forbidding $g(x) > 0$, charge a price $\lambda \ge 0$"
+        r"Minimise $f(x)$ subject to $h(x) \le 0$. Instead of forbidding $h(x) > 0$, charge a price $\lambda \ge 0$"
         r" for each unit of it: this is the *Lagrangian* $L(x, \lambda)$. Where the constraint holds, the charge is"
         r" at most 0, so $L(x, \lambda) \le f(x)$. Hence the unconstrained minimum of $L$, the *dual function*"
-        r" $q(\lambda)$, is a lower bound for the constrained minimum, whatever $\lambda \ge 0$ is. This is *weak"
+        r" $g(\lambda)$, is a lower bound for the constrained minimum, whatever $\lambda \ge 0$ is. This is *weak"
         " duality*.",
-        "The best of these bounds is the maximum of $q$, the *dual problem*. $q$ is a minimum of functions that are"
+        "The best of these bounds is the maximum of $g$, the *dual problem*. $g$ is a minimum of functions that are"
         r" straight lines in $\lambda$, so it is concave, even if $f$ is not convex. For a convex problem with linear"
         " constraints that can be met, such as ours, the best bound is equal to the minimum: *strong duality*. Weak"
         " duality makes a gap of zero between a primal value and a dual value a proof; strong duality says that"
         " there always is such a proof.",
     ),
     formulas=(
-        Formula("The Lagrangian:", r"L(x, \lambda) = f(x) + \lambda\, g(x), \qquad \lambda \ge 0"),
+        Formula("The Lagrangian:", r"L(x, \lambda) = f(x) + \lambda\, h(x), \qquad \lambda \ge 0"),
         Formula(
-            r"Maximising over $\lambda$ gives back the constrained problem:",
-            r"\max_{\lambda \ge 0} L(x, \lambda) = \begin{cases} f(x) & \text{if } g(x) \le 0 \text{, reached at }"
-            r" \lambda = 0 \\ \infty & \text{if } g(x) > 0 \text{, as } \lambda \to \infty \end{cases}",
+            r"Maximising over $\lambda$ gives back the constrained problem. The maximum is reached at $\lambda = 0$"
+            r" where the constraint holds; where it does not, $L$ grows without limit as $\lambda \to \infty$:",
+            r"\max_{\lambda \ge 0} L(x, \lambda) = \begin{cases} f(x) & \text{if } h(x) \le 0 \\ \infty & \text{if }"
+            r" h(x) > 0 \end{cases}",
         ),
         Formula(
             "Weak duality:",
@@ -38,13 +39,14 @@ DUALITY = Part(
     shown=(
         Picture(
             "lagrangian",
-            r"Minimise $x^2$ subject to $x \ge 1$ (figures 5 and 6 of source 000). Left: the Lagrangian for several"
-            " multipliers. Right: its minimum as a function of the multiplier.",
+            r"Minimise $x^2$ subject to $x \ge 1$ (figures 5 and 6 of source 000). First panel: the Lagrangian for"
+            " several multipliers. Second panel: its minimum as a function of the multiplier.",
             plot("lagrangian", None, multipliers=(0.0, 1.0, 2.0, 3.0)),
         ),
     ),
     notice=(
-        "Each curve on the left lies below $x^2$ in the allowed region. Its lowest point is one value on the right.",
+        "No curve of the first panel lies above $x^2$ in the allowed region. The lowest point of each curve is one"
+        " value in the second panel.",
         "The multiplier 1 proves that the minimum is at least $0.75$; the multiplier 3 proves the same. The"
         " multiplier 2 proves $1$, which is the minimum: strong duality.",
         "All solvers on this page are judged in this way. The certificate compares a primal value with a dual value,"
@@ -64,9 +66,9 @@ CONJUGATE = Part(
     idea=(
         r"Draw a line of slope $u$ through the origin. The *conjugate* $\ell^*(u)$ is the largest amount by which the"
         " line rises above the loss. Lower the line by this amount and it just touches the loss from below. So a"
-        " convex function is the highest of all lines below it, and the conjugate lists these lines by their slopes.",
+        " convex function is the maximum of all lines below it, and the conjugate lists these lines by their slopes.",
         r"Give each sample a variable $v_i$ for its margin, with the constraint $v_i = y_i a^\top x_i$, and a"
-        r" multiplier $\lambda_i$ for this constraint. The Lagrangian then falls apart into one problem per sample"
+        r" multiplier $\lambda_i$ for this constraint. The Lagrangian then splits into one problem per sample"
         r" and one for $a$, and each of them is a conjugate. That of the hinge is $\lambda_i$ on the interval $[-1,"
         " 0]$ and infinite outside; that is where the box of the dual comes from.",
     ),
@@ -90,17 +92,17 @@ CONJUGATE = Part(
     shown=(
         Picture(
             "conjugate",
-            r"The hinge, a line of slope $-\half$, and the conjugate as the largest distance of the line above the"
+            r"The hinge, a line of slope $-\half$, and the conjugate as the largest value of the line minus the"
             " loss (figure 7 of source 000).",
             plot("conjugate", lambda: "hinge", u=-0.5),
         ),
     ),
     notice=(
         r"At its best the line of slope $-\half$ is half a unit *below* the hinge, so $\ell^*(-\half) = -\half$.",
-        "A line that falls faster than with slope $-1$, or one that rises, leaves the hinge behind: the conjugate is"
-        r" infinite. So every $\lambda_i$ is confined to $[-1, 0]$ and every $\alpha_i$ to $[0, C]$.",
+        "A line that falls faster than with slope $-1$, or one that rises, gets above the hinge by any amount: the"
+        r" conjugate is infinite. So every $\lambda_i$ is confined to $[-1, 0]$ and every $\alpha_i$ to $[0, C]$.",
         r"For any loss $\ell(v) + \ell^*(u) \ge u v$ (Fenchel and Young). Summed over the samples this is weak"
-        " duality, so the gap of a fit splits into one part for each sample ([[conjugate.2]]).",
+        r" duality, so where $w = w(\beta)$ the gap of a fit splits into one part for each sample ([[conjugate.2]]).",
     ),
     misprints=(
         r"The dual, its gradient and $Q$ carry the factor $c$ where $\frac{c}{2} \|a\|^2$ gives $1/c$. The two agree"

@@ -76,7 +76,7 @@ solve(Problem(X, y, C=1.0, bias="augmented"))         # step 1 of source 001
         Picture(
             "bias",
             "The same data with three kinds of bias. The clouds are away from the origin, so it matters: without a"
-            " bias the hyperplane has to pass through the origin, outside the third panel.",
+            " bias the hyperplane has to pass through the origin, which is outside the third panel.",
             plot(
                 "grid_of",
                 lambda: {
@@ -173,8 +173,9 @@ solve(problem, GradientAscent())                                                
     shown=(
         Picture(
             "schedules",
-            "The relative gap of five runs. All schedules begin with the same step; an epoch of the stochastic form"
-            " changes every variable once on average, which costs as much as one full gradient.",
+            "The relative gap of five runs. The constant step and the two that shrink begin alike. An iteration of the"
+            " stochastic form is an epoch: it changes every variable once on average, which costs about as much as one"
+            " full gradient.",
             plot("race", ascents, against="iterations", x_scale="linear"),
         ),
     ),

@@ -77,7 +77,7 @@ PENALTY = Part(
         r" So the answer tends to that of the free bias only as $c \to \infty$, and a large $c$ makes the descent"
         r" slow, because the longest safe step is $2/\lambda_{\max}(K + c)$.",
         r"The text also discusses a second penalty, $d \sum_i \max(-\lambda_i, 0)$, in place of clipping, and advises"
-        " against it. It is here as well, to be tried.",
+        " against it. It is here as well, for you to try.",
     ),
     formulas=(
         Formula(
@@ -124,9 +124,12 @@ result.raw_beta.sum()                                                           
         Table("The same in numbers. The bias of the hard margin is <<bias>>.", sums_table),
     ),
     notice=(
-        "At first nearly every sample has a positive multiplier (up to <<most>>). At a gap of $10^{-4}$, after"
+        "At first nearly every sample has a positive multiplier (up to <<most>> of 100). At a gap of $10^{-4}$, after"
         " <<steps>> steps, <<support>> support vectors are left. At a gap of $10^{-3}$ there were still <<early>>.",
-        "Ten times the weight leaves a tenth of the imbalance, and the product of the two is the bias.",
+        "Ten times the weight leaves a tenth of the imbalance, and the product of the two is the bias. Here $b(c)$ is"
+        " equal to $b$ for each of the four weights, because the same three support vectors determine $w$"
+        " and $b$. What is missing in the last digits of the table is unfinished descent: the larger $c$, the slower it"
+        " is.",
         "A multiplier that has reached 0 may become positive again. What decides is the sign of its gradient, $y_i"
         " z_i - 1$.",
     ),
@@ -155,10 +158,10 @@ KERNELS = Part(
     title="The kernel matrix, kernels and $\\gamma$",
     idea=(
         r"The dual needs the samples only through their inner products $x_i^\top x_j$. Compute them once, as the"
-        " *kernel matrix* $K$, and neither gradient nor algorithm changes if another function takes the place of the"
-        r" inner product, as long as it is the inner product of *some* features: $K_{i j} = \langle \phi(x_i),"
-        r" \phi(x_j) \rangle$. Then the hyperplane lies in the space of $\phi$, and its trace in the space of the"
-        " data is curved.",
+        " *kernel matrix* $K$, and neither the gradient nor the algorithm changes if another function takes the place"
+        r" of the inner product, as long as it is the inner product of *some* features: $K_{i j} = \langle \phi(x_i),"
+        r" \phi(x_j) \rangle$. Then the hyperplane lies in the space of $\phi$, and the boundary in the space of"
+        " the data is curved.",
         r"The RBF kernel $e^{-\gamma \|x - x'\|^2}$ compares samples by their distance. $\gamma$ says how quickly the"
         " similarity fades: a small one makes the boundary nearly straight, a large one gives every sample an island"
         " of its own.",
@@ -208,7 +211,7 @@ solve(Problem(K, y, kernel="precomputed", C=1.0))  # the same machine
     notice=(
         r"For $\gamma = 0.1, 1, 10, 100$ there are <<counts>> and <<last>> support vectors. Where nearly every sample"
         " is a support vector the machine has memorised the data.",
-        "The algorithms of the earlier parts run on all of these without a change; only the rows of $K$ differ.",
+        "The dual algorithms of the earlier parts run on all of these without a change; only the rows of $K$ differ.",
         "A product with $K$ costs $n^2$ operations. For large $n$ this is the price of the full gradient, and the"
         " reason to change only a few variables at a time.",
     ),
@@ -258,7 +261,8 @@ SMO_PART = Part(
         r"Which pair? Let $g_i = y_i - \sum_j \beta_j K_{i j}$; this is the bias that would put sample $i$ exactly on"
         " its margin. At the optimum all free support vectors agree on it. So take the largest $g_i$ among those"
         r" whose $\beta_i$ may rise and the smallest among those whose $\beta_j$ may fall: the pair that disagrees"
-        " most. The library's default looks for the pair that gains most (second-order selection).",
+        " most (*first-order* selection). The library's default keeps the first of the two and takes the partner with"
+        " which it gains most (*second-order* selection).",
     ),
     formulas=(
         Formula(
@@ -276,17 +280,17 @@ result.trace.snapshots[0].event                   # which pair, from where, to w
 solve(problem, SMO(selection="second-order"))     # the default
 """,
     shown=(
-        Table("The first updates of SMO on the moons, $C = 1$.", pairs_table),
+        Table("The first updates of SMO on the moons, $C = 1$, with second-order selection.", pairs_table),
         Picture(
             "smo",
-            "SMO on the moons, update by update: objectives and gap, and accuracy.",
+            "The same run, update by update: both objectives, the gap and the accuracy.",
             plot("convergence", smo_run),
         ),
     ),
     notice=(
-        "The first updates move their multipliers from 0 to the bound $C$: the unclipped step is longer.",
-        "<<updates>> updates, each of two rows of $K$, for <<n>> samples. Only the rows of support vectors"
-        " (<<support>> at the end) and of a few other samples are ever needed.",
+        "The first updates move their multipliers from 0 to the bound $C$, because the unclipped step is longer.",
+        "The run took <<updates>> updates, each with two rows of $K$, for <<n>> samples. Only the rows of support"
+        " vectors (<<support>> at the end) and of a few other samples are ever needed.",
         "The primal goes up and down while the dual only rises. The gap is exact at every moment.",
     ),
     exercises=(exercises.pairs_keep_the_balance, exercises.which_pair),

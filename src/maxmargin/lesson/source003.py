@@ -54,7 +54,7 @@ LOSSES = Part(
     call="""\
 X, y = toys.overlapping()
 for loss in ("hinge", "least-squares", "logistic"):
-    solve(Problem(X, y, loss=loss, C=1.0))
+    solve(Problem(X, y, loss=loss, C=1.0, task="classification"))
 """,
     shown=(
         Picture(
@@ -137,7 +137,8 @@ G(w, alpha), G.best_w(alpha), G.best_alpha(w)
     shown=(
         Picture(
             "saddle",
-            "$G$ for a single sample: along $w$ it is a valley, along $\\alpha$ a ridge, and the solution is the pass.",
+            "$G$ for a single sample: a parabola along $w$, a straight line along $\\alpha$. The solution is the saddle"
+            " point, where the two curves cross.",
             plot("saddle", None),
         ),
     ),
@@ -172,7 +173,7 @@ KINDS = Part(
         "At the optimum the multiplier of a sample says where it lies. *Not a support vector*: on the correct side"
         r" and outside the margin, $y z > 1$, with $\alpha = 0$. *Essential* (we say *free*) support vector: exactly"
         r" on the margin, $y z = 1$, with $0 < \alpha < C$. *Bound* support vector: inside the margin or on the wrong"
-        r" side, $y z < 1$, with $\alpha = C$.",
+        r" side, $y z < 1$ (in rare cases exactly on the margin), with $\alpha = C$.",
         "The free ones fix the position of the hyperplane: each of them is an equation $y z = 1$. The bound ones push"
         " as hard as the price $C$ allows. The others could be anywhere outside the margin; deleting them changes"
         " nothing.",

@@ -79,18 +79,18 @@ solve(problem, SGD(), tol=1e-7, max_iter=100, every=1)
     shown=(
         Picture(
             "sdca-sgd",
-            "The relative gap per epoch on the breast cancer data (figure 12 of source 000). The axis of the epochs"
-            " is linear: a constant factor per epoch is a straight line.",
+            "The relative gap per epoch on the breast cancer data (figure 12 of source 000). An iteration is an"
+            " epoch. Its axis is linear, so a constant factor per epoch is a straight line.",
             plot("race", duel, against="iterations", x_scale="linear"),
         ),
     ),
     notice=(
-        "Coordinate ascent multiplies its gap by about <<factor>> per epoch, which is a straight line here. After"
-        " <<epochs>> epochs it is at <<sdca>>.",
-        "SGD bends: each further digit costs about ten times as many epochs. After <<epochs>> epochs the averaged"
-        " form is at <<sgd>>. For a rough answer on a large data set this can be enough.",
-        "Questions at the end of source 003: where support vectors lie and why they arise is answered in [[kinds]]"
-        " and in [[losses.2]]; regression and several classes are the exercises below.",
+        "After the first epochs coordinate ascent multiplies its gap by about <<factor>> per epoch, which is a straight"
+        " line here. After <<epochs>> epochs it is at <<sdca>>.",
+        "The curves of SGD flatten: each further digit costs about ten times as many epochs. After <<epochs>> epochs"
+        " the averaged form is at <<sgd>>. For a rough answer on a large data set this can be enough.",
+        "Source 003 ends with questions. Where support vectors lie is answered in [[kinds]], and why they arise in"
+        " [[losses.2]]. Regression and several classes are in the exercises below.",
     ),
     exercises=(
         exercises.a_rate_per_epoch,

@@ -233,8 +233,8 @@ HULLS = Part(
         " separated exactly when their hulls do not meet. The multipliers of the hard margin, divided by their sum"
         " per class, are weights of such averages: they give the *nearest points* $p$ and $q$ of the two hulls. The"
         r" hyperplane is halfway between them and at right angles to $p - q$, and the margin is $\|p - q\|$ wide.",
-        "If the hulls meet, one point that lies in both *proves* that no hyperplane separates the classes, and its"
-        " weights are the witnesses. Anybody can check them with a few sums.",
+        "If the hulls meet, one point that lies in both *proves* that no hyperplane separates the classes. The"
+        " samples that it is an average of are the *witnesses*, and anybody can check the proof with a few sums.",
         "With a soft margin no sample may have more than a certain weight. That shrinks the hulls (they are called"
         " *reduced*) until they come apart: the dual of the soft margin finds the nearest points of the reduced"
         " hulls.",
@@ -275,9 +275,8 @@ proof.alpha, proof.distance, proof.margin_bound
         r"The nearest points are <<width>> apart, which is $2/\|w\|$.",
         "In the plane a nearest point is a sample, or lies on an edge between two of them. That is why so few support"
         " vectors suffice.",
-        "For the overlapping clouds <<witnesses>> witnesses give a common point (distance <<distance>>). The result"
-        " says:"
-        ' "<<proof>>".',
+        "For the overlapping clouds <<witnesses>> witnesses give a common point: the averages of the two classes are"
+        ' <<distance>> apart. The result says: "<<proof>>".',
     ),
     exercises=(exercises.the_nearest_points, exercises.a_point_of_both_hulls),
     facts=hulls_facts,

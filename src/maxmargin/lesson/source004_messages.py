@@ -96,8 +96,8 @@ result.w, result.b   # its own hyperplane, not rescaled
         Table("What the three hyperplanes are made of.", perceptron_table),
     ),
     notice=(
-        "The perceptron made <<corrections>> corrections with <<samples>> samples. Its margin is <<share>> of the"
-        " largest possible one.",
+        "In the order of the data the perceptron made <<corrections>> corrections with <<samples>> samples. Its nearest"
+        " sample is at <<share>> of the largest possible distance.",
         "The duality gap of the perceptron's hyperplane is large: the certificate measures how much margin it gives"
         " away.",
     ),
@@ -196,7 +196,7 @@ SIZE = Part(
         r"That was the motive of the dual: $N$ variables, whatever $\tilde d$ is. Source 004 asks whether the"
         r" dependence on $\tilde d$ is really gone. Not yet, because each $Q_{n m}$ is an inner product of $\tilde d$"
         r" numbers. A *kernel* removes it: $(1 + x^\top x')^2$ costs about $d$ operations and is the inner product of"
-        " all features of degree two.",
+        " all features up to degree two.",
         "What remains is $N$. A dense $Q$ has $N^2$ entries. For $N = 30{,}000$ these are 7.2 GB in double precision,"
         " and a solver for programs of this size must not store $Q$: SMO and its relatives compute the rows that they"
         " need.",
@@ -215,8 +215,8 @@ SIZE = Part(
     ),
     call="""\
 X, y = toys.rings()
-solve(Problem(X, y, transform=PolynomialTransform(2), C=1.0), "qp-primal")         # features that can be looked at
-solve(Problem(X, y, kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0), C=1.0))     # the same without them
+solve(Problem(X, y, transform=PolynomialTransform(2), C=1.0), "qp-primal")      # features that can be looked at
+solve(Problem(X, y, kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0), C=1.0))  # these features, but for factors
 """,
     shown=(
         Picture(
@@ -240,7 +240,7 @@ solve(Problem(X, y, kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0), C=1.0))  
         "With <<longest>> samples of two features the primal took <<tall_primal>> s and the dual <<tall_dual>> s."
         r" With <<few>> samples of <<wide>> features it was <<wide_primal>> s against <<wide_dual>> s. Small $\tilde"
         " d$: primal. Small $N$: dual. Both large: neither, but a solver that needs no matrix.",
-        "The circle is the same in both panels, and so are all decision values.",
+        "The circle is the same with the transform and with the kernel, and so are all decision values.",
     ),
     misprints=(
         "The text gives more than 3 GB for $N = 30{,}000$. That holds for single precision (3.6 GB); double precision"

@@ -65,7 +65,7 @@ def box_constrained_ascent(X, y, c, n_epochs):
 
 def gradient_ascent(X, y, C, eta, steps):
     """Gradient ascent on the dual, from α = 0; gives every α."""
-    X = np.c_[X, np.ones(len(y))]  # step 1 removes the intercept; source 001 keeps Σ α_i y_i = 0, which goes with it
+    X = np.c_[X, np.ones(len(y))]  # step 1 removes the intercept, and with it Σ α_i y_i = 0, which source 001 keeps
     alpha = np.zeros(len(y))
     iterates = [alpha]
     for t in range(1, steps + 1):
@@ -78,7 +78,7 @@ def gradient_ascent(X, y, C, eta, steps):
 
 def stochastic_gradient_ascent(X, y, C, eta, order):
     """Gradient steps on one α_i at a time, i as in `order`, from α = 0; gives α after each step."""
-    X = np.c_[X, np.ones(len(y))]  # step 1 removes the intercept; source 001 keeps Σ α_i y_i = 0, which goes with it
+    X = np.c_[X, np.ones(len(y))]  # step 1 removes the intercept, and with it Σ α_i y_i = 0, which source 001 keeps
     alpha = np.zeros(len(y))
     iterates = [alpha.copy()]
     for t, i in enumerate(order, 1):

@@ -104,7 +104,7 @@ def the_cases_of_the_sub_gradient() -> str:
 
 
 def every_multiplier_is_a_bound() -> str:
-    r"""Every multiplier is a lower bound.
+    r"""Every dual point gives a lower bound.
 
     Draw 1,000 random feasible dual points ($0 \le \alpha_i \le C$, $\sum_i \alpha_i y_i = 0$) of the overlapping
     clouds. Is any $D(\beta)$ above the optimal primal value? How near does the best of them come?
@@ -276,4 +276,7 @@ def loop_over_features() -> str:
 
     (printed, few), (corrected, many) = ascend(range(2)), ascend(range(100))
     assert few <= 2 and printed < 0.1 * corrected
-    return f"over features: D = {printed:.3f}, support vectors: {few}; over samples: D = {corrected:.3f}, {many}"
+    return (
+        f"over features: D = {printed:.3f}, support vectors: {few};"
+        f" over samples: D = {corrected:.3f}, support vectors: {many}"
+    )

@@ -45,7 +45,7 @@ def one_or_the_other() -> str:
     ones = np.column_stack([X, np.ones(100)])
     both = solve(Problem(ones, y, C=1.0, bias="free"), tol=1e-10)
     assert abs(both.w[2]) < 1e-6
-    return f"augmented: Σαy = b = {augmented.b:.3f}; with Σαy = 0 as well the last weight is {abs(both.w[2]):.0e}"
+    return f"augmented: Σαy = b = {augmented.b:.3f}; with Σαy = 0 as well the last weight is {abs(both.w[2]):.1g}"
 
 
 def half_or_one() -> str:

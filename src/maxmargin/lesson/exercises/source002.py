@@ -38,7 +38,7 @@ def the_penalty_is_an_augmented_bias() -> str:
     r"""The penalty is an augmented bias.
 
     Show that $\frac{c}{2} (\sum_i \lambda_i y_i)^2$ is the same as a constant feature $\sqrt c$ appended to every
-    sample: solve both problems and compare the multipliers.
+    sample: solve both problems and compare the weights $w$.
     """
     X, y = toys.overlapping()
     c = 10.0
@@ -87,7 +87,7 @@ def only_the_matrix_matters() -> str:
         built = solve(Problem(X, y, kernel=kernel, C=1.0), "smo", tol=1e-8)
         differences.append(abs(given.certificate.primal / built.certificate.primal - 1))
     assert max(differences) < 1e-7
-    return f"the primal values agree to {max(differences):.0e}"
+    return f"the relative difference of the primal values is {max(differences):.1g} at most"
 
 
 def narrow_kernels_remember() -> str:
@@ -132,7 +132,7 @@ def which_pair() -> str:
     r"""Which pair.
 
     Count the updates of SMO with first-order selection (the pair that violates most) and with second-order
-    selection (the pair that gains most) for $C = 1$ and $C = 100$. When does the better choice pay?
+    selection (the partner that gains most) for $C = 1$ and $C = 100$. When does the better choice pay?
     """
     X, y = toys.moons()
     counts = {}

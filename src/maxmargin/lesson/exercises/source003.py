@@ -44,7 +44,7 @@ def slopes_below_the_hinge() -> str:
     assert np.allclose(result.alpha * v, np.maximum(0, v), atol=1e-3)
     sure = np.abs(v) > 1e-3
     assert np.allclose(result.alpha[sure], v[sure] > 0, atol=1e-6)
-    return f"{sure.sum()} samples off the margin have slope 0 or 1; the {np.sum(~sure)} on it take a value between"
+    return f"{sure.sum()} samples off the margin have slope 0 or 1; the {np.sum(~sure)} on it take a value in between"
 
 
 def the_swap_costs_nothing() -> str:
@@ -89,7 +89,7 @@ def delete_what_is_not_needed() -> str:
 def where_support_vectors_lie() -> str:
     r"""Where support vectors lie.
 
-    Source 003 asks what "support vector" means and where they lie in the data space. Compare $y_n z_n$ for the
+    Source 003 asks what a support vector is and where in the data space support vectors lie. Compare $y_n z_n$ for the
     three kinds of vectors.
     """
     X, y = toys.overlapping()
@@ -106,7 +106,7 @@ def where_support_vectors_lie() -> str:
 
 
 def why_they_arise() -> str:
-    r"""Why they arise.
+    r"""Why support vectors arise.
 
     Source 003 asks why support vectors arise. Count the samples with $\beta_n \ne 0$ for the hinge, the squared
     hinge, least squares and the logistic loss, and look at the slope of each loss where $y z > 1$.
@@ -125,7 +125,7 @@ def a_rate_per_epoch() -> str:
     r"""A rate per epoch.
 
     Plot (or fit) the logarithm of the gap of coordinate ascent against the epoch. By which factor does each epoch
-    divide the gap? Is it the same factor late in the run as early?
+    multiply the gap? Is it the same factor late in the run as early?
     """
     X, y = toys.breast_cancer()
     run = solve(Problem(X, y, C=0.03, bias="augmented"), CoordinateAscent("shuffled"), tol=1e-9, every=1)
@@ -134,8 +134,13 @@ def a_rate_per_epoch() -> str:
     slope, start = np.polyfit(epoch[late], np.log(gap[late]), 1)
     fitted = slope * epoch[late] + start
     explained = 1 - np.var(np.log(gap[late]) - fitted) / np.var(np.log(gap[late]))
+    early = (gap[9] / gap[0]) ** (1 / 9)
     assert slope < 0 and explained > 0.9
-    return f"each epoch multiplies the gap by {np.exp(slope):.3f}; a straight line explains {explained:.1%} of log gap"
+    assert early < np.exp(slope)  # the first epochs gain more; then the factor settles
+    return (
+        f"an epoch multiplies the gap by {early:.3f} at first, by {np.exp(slope):.3f} later;"
+        f" there a straight line explains {explained:.1%} of log gap"
+    )
 
 
 def support_vectors_of_a_regression() -> str:

@@ -52,8 +52,8 @@ def two_inequalities_or_one_equality() -> str:
 def one_outlier() -> str:
     r"""One outlier.
 
-    Add one sample close to the other cloud. What does it do to the hard margin? Which $C$ gives nearly the margin
-    back, and what does that cost?
+    Add one sample close to the other cloud. What does it do to the hard margin? Which $C$ gives back nearly the
+    whole margin, and what does that cost?
     """
     clean = solve(Problem(*toys.separable(), C=np.inf), tol=1e-8).margin_width
     problem = toys.with_outlier()
