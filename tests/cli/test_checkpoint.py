@@ -15,7 +15,7 @@ import pytest
 from maxmargin.cli import options
 from maxmargin.data import Data, write
 from maxmargin.models import archive, load
-from maxmargin.models.fit import Budget
+from maxmargin.training.budget import Budget
 
 pytestmark = pytest.mark.compiled
 
@@ -107,8 +107,9 @@ def test_stopped_after_every_leg_and_resumed(trained, monkeypatch):
     from maxmargin.kernels import RBF
     from maxmargin.losses.hinge import Hinge
     from maxmargin.models import checkpoint
-    from maxmargin.models.fit import Budget, fit
-    from maxmargin.models.recipe import Recipe
+    from maxmargin.models.fit import fit
+    from maxmargin.training.budget import Budget
+    from maxmargin.training.recipe import Recipe
 
     folder, _, _ = trained
     data = read(folder / "data.svm")

@@ -21,7 +21,7 @@ from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models import load, save
 from maxmargin.models.fit import fit
-from maxmargin.models.recipe import Recipe
+from maxmargin.training.recipe import Recipe
 
 pytestmark = pytest.mark.compiled
 

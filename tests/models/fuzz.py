@@ -24,9 +24,10 @@ from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models import checkpoint, load, save
-from maxmargin.models.fit import Budget, fit
+from maxmargin.models.fit import fit
 from maxmargin.models.model import Model
-from maxmargin.models.recipe import Recipe
+from maxmargin.training.budget import Budget
+from maxmargin.training.recipe import Recipe
 from tests.data.fuzz import MEMORY, mutated, outcomes
 
 KINDS = ("native", "libsvm", "liblinear", "checkpoint")

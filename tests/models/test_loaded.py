@@ -186,8 +186,9 @@ def test_a_damaged_checkpoint(part, arrays, tmp_path):
     from maxmargin.kernels import RBF
     from maxmargin.losses.hinge import Hinge
     from maxmargin.models import checkpoint
-    from maxmargin.models.fit import Budget, fit
-    from maxmargin.models.recipe import Recipe
+    from maxmargin.models.fit import fit
+    from maxmargin.training.budget import Budget
+    from maxmargin.training.recipe import Recipe
 
     path = tmp_path / "state"
     X = np.random.default_rng(0).normal(size=(12, 2))

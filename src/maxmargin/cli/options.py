@@ -18,7 +18,7 @@ from maxmargin.errors import InvalidInput, bytes_text
 from maxmargin.files import distinct, place, shown
 
 if TYPE_CHECKING:
-    from maxmargin.models.fit import Budget
+    from maxmargin.training.budget import Budget
 
 DATA = typer.Argument(..., help="The data file: svmlight, CSV, TSV, Parquet, Arrow, NPY or NPZ; - is standard input.")
 MODEL = typer.Argument(..., help="A model file of maxmargin, LIBSVM or LIBLINEAR.")
@@ -97,10 +97,10 @@ def stopping(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C asks for an end with what there is, and breaks nothing off; the second one does."""
 
     def ask(number: int, frame: Any) -> None:
-        if budget.stop.is_set() or budget.deaf:
-            budget.stop.set()
+        again = budget.interrupted or budget.deaf
+        budget.interrupt()
+        if again:
             raise KeyboardInterrupt
-        budget.stop.set()
         if sys.stderr.isatty():
             os.write(2, b"\nstopping after this step; Ctrl-C again ends at once\n")
 

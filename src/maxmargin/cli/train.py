@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maxmargin.cli import Stopped, options, problem_options
+from maxmargin.cli import UNPROVED, Stopped, options, problem_options
 from maxmargin.cli.model_output import destination, refuse_data_name
 from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
 from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
@@ -104,14 +104,14 @@ def train(
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Train a model on a data file, and prove how good it is.
+    """Train a model on a data file, and prove how good it is; exit status 3 where it is not proved to --tol.
 
     Example: maxmargin train a9a.svm -o a9a.mm
 
     Example: maxmargin train iris.csv --target species --kernel rbf --scale standard --search -o iris.mm
     """
     from maxmargin.models import estimated
-    from maxmargin.models.fit import Budget
+    from maxmargin.training.budget import Budget
 
     began = perf_counter()
     with options.usage():
@@ -203,6 +203,8 @@ def train(
         tell(fitted, extra, place, seconds, tol, as_json, quiet)
     if fitted.interrupted:
         raise Stopped
+    if not fitted.converged:
+        raise typer.Exit(UNPROVED)
 
 
 def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, silent: bool) -> Data:
@@ -263,11 +265,12 @@ def _train(
 
 def _scores(fitted: Fit, rows: Data) -> dict[str, Any]:
     """How the model does on the rows that it was trained on, where that costs little."""
+    from maxmargin.cli.scores import Tally
+
     model = fitted.model
     each = rows.X.shape[1] if model.vectors is None else model.vectors.shape[0] * rows.X.shape[1]
-    if model.task == "novelty" or rows.y is None or 1.0 * rows.n * each > LITTLE:
+    if rows.y is None or 1.0 * rows.n * each > LITTLE:
         return {}
-    answers = model.predict(rows.X)
-    if model.task == "classification":
-        return {"training_accuracy": float((answers == rows.y).mean())}
-    return {"training_mean_squared_error": float(((answers - rows.y.astype(float)) ** 2).mean())}
+    tally = Tally(model)
+    tally.add(model.predict(rows.X), rows.y)
+    return {f"training_{name}": score for name, score in tally.scores().items()}

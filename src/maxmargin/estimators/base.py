@@ -87,7 +87,14 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _budget(self) -> Budget:
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Budget(self._solver(), self.tol, self.max_iter, self.max_time, seed, bool(self.verbose))
+        return Budget(
+            self.max_time,
+            bool(self.verbose),
+            solver=self._solver(),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=seed,
+        )
 
     def _solver(self) -> Any:
         return self.solver

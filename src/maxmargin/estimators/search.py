@@ -151,7 +151,7 @@ class Search(BaseEstimator):
                 self._tell(g, f, scores)
 
         try:
-            over_tasks(work, len(jobs), budget.stop)
+            over_tasks(work, len(jobs), budget.stop.set)
         except KeyboardInterrupt:
             budget.interrupt()  # what was scored before counts
 

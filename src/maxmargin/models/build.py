@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Linear, Precomputed
+from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task, registry
 from maxmargin.losses.hinge import Hinge
@@ -46,17 +46,22 @@ def model_of_solved(
     X: Any,
     scheme: Scheme = "binary",
     codes: np.ndarray | None = None,
+    kernel: Kernel | None = None,
     **more: Any,
 ) -> Model:
-    """A model from its solved binary problems: one of them, and for each the places of its samples in X."""
+    """A model from its solved binary problems: one of them, and for each the places of its samples in X.
+
+    The problems may have been solved on a matrix of the kernel that is given here.
+    """
     parts: dict[str, Any] = {}
-    if isinstance(problem.kernel, Linear):
+    kernel = kernel or problem.kernel
+    if isinstance(kernel, Linear):
         parts["w"] = np.stack([one.w[: X.shape[1]] for one in solved])
     else:
         coef = np.zeros((len(solved), X.shape[0]))
         for k, (one, places) in enumerate(zip(solved, rows, strict=True)):
             coef[k, places] = one.w
-        if isinstance(problem.kernel, Precomputed):
+        if isinstance(kernel, Precomputed):
             parts["w"] = coef
         else:
             support = np.flatnonzero((coef != 0.0).any(axis=0))
@@ -66,9 +71,7 @@ def model_of_solved(
             vectors = X[support].astype(np.float64)
             parts |= {"vectors": sp.csr_array(vectors) if sp.issparse(X) else vectors, "coef": coef[:, support]}
     b = np.array([one.bias(problem) for one in solved])
-    return check(
-        Model(task=problem.task, kernel=problem.kernel, b=b, columns=X.shape[1], scheme=scheme, **parts, **more)
-    )
+    return check(Model(task=problem.task, kernel=kernel, b=b, columns=X.shape[1], scheme=scheme, **parts, **more))
 
 
 def training_of(

@@ -16,9 +16,9 @@ from maxmargin.errors import InvalidInput
 from maxmargin.files import shown
 from maxmargin.models import archive
 from maxmargin.models.legs import Standing
-from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.result import COLUMNS, Trace
+from maxmargin.training.recipe import Recipe
 
 NAME, VERSION = "checkpoint", 1
 

@@ -18,7 +18,7 @@ from maxmargin.models.solved import Solved
 from maxmargin.training.recipe import Recipe
 
 if TYPE_CHECKING:
-    from maxmargin.models.fit import Budget
+    from maxmargin.training.budget import Budget
 
 
 def refusal(recipe: Recipe) -> str | None:
@@ -47,7 +47,7 @@ def concerns(recipe: Recipe) -> bool:
     return recipe.nu is not None or recipe.multiclass == "crammer-singer"
 
 
-def estimated(X: Any, data: Data, weights: np.ndarray, recipe: Recipe, scheme: str, budget: Budget) -> Any:
+def estimated(X: Any, data: Data, weights: np.ndarray | None, recipe: Recipe, scheme: str, budget: Budget) -> Any:
     """The fitted estimator of a recipe, on the scaled rows X of the data."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -64,6 +64,8 @@ def estimated(X: Any, data: Data, weights: np.ndarray, recipe: Recipe, scheme: s
         "random_state": recipe.seed,
         "verbose": budget.progress,
     }
+    if recipe.kind == "classification":
+        common["class_weight"] = recipe.class_weight_of(np.unique(data.y))
     made: Any
     if recipe.nu is None:
         made = LinearSVC(
@@ -82,7 +84,7 @@ def estimated(X: Any, data: Data, weights: np.ndarray, recipe: Recipe, scheme: s
         made = NuSVR(nu=recipe.nu, C=recipe.C, kernel=recipe.kernel, solver=recipe.chosen_solver, **common)
     with warnings.catch_warnings(), budget.breaking_off():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict tells the same
-        return made.fit(X, data.y, None if (weights == 1.0).all() else weights)
+        return made.fit(X, data.y, weights)
 
 
 def solved_of(estimator: Any, recipe: Recipe, names: Sequence[str]) -> list[Solved]:

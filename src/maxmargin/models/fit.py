@@ -1,10 +1,9 @@
 """fit(): from data and a recipe to a model, within one budget, with checkpoints where they are wanted.
 
-1. Learn the scaling, and scale; a sparse matrix that is mostly full becomes a dense one, and of one with huge gaps
-   between its columns only those are kept that have entries.
-2. Resolve the kernel's parameters and the weights on all rows.
-3. Split several classes into binary problems: one against the rest, or in pairs. What is no such problem (ν, all
-   classes together) goes to its estimator, and that is all.
+1. Learn the scaling, and scale; a sparse matrix that is mostly full becomes a dense one.
+2. Leave out rows of weight 0; resolve the weights of the classes and the kernel's parameters on the others. What is
+   not a binary problem after the other (ν, all classes together) goes to its estimator, and that is all.
+3. Split several classes into binary problems: one against the rest, or in pairs.
 4. Solve them one after the other; each gets an equal share of the time that is left.
 5. Put the solved problems together as a model that knows how it was trained.
 """
@@ -12,11 +11,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from threading import Event
-from time import perf_counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,25 +22,29 @@ from maxmargin.columns import check_width
 from maxmargin.data.dataset import Data, label_text
 from maxmargin.data.scaling import scaling
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Linear
-from maxmargin.loop import solve
+from maxmargin.kernels import Linear, Precomputed
 from maxmargin.models.build import model_of, model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
-from maxmargin.models.classes import pairs
+from maxmargin.models.classes import Scheme, pairs, problem_name, splits
 from maxmargin.models.estimated import concerns, estimated, solved_of
-from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
-from maxmargin.models.model import FULL, Model, Scheme, check
+from maxmargin.models.legs import Standing, Stoppable, in_legs
+from maxmargin.models.model import FULL, Model, check
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
+from maxmargin.training.budget import Budget
+from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.recipe import Recipe
+from maxmargin.training.samples import Samples, class_weights, rows_that_count
 from maxmargin.validation import plain
 
 #: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.
 FITS = 2e9
+#: A linear model in pairs has at most so many weights (80 MB), unless pairs are asked for.
+MOST_WEIGHTS = 1e7
 #: A run that ended so is not over: it can be resumed.
 UNFINISHED = (Reason.INTERRUPTED, Reason.MAX_TIME)
 
@@ -80,47 +80,15 @@ class Fit:
         return any(one.reason is Reason.INTERRUPTED for one in self.solved)
 
 
-@dataclass
-class Budget:
-    """How long a fit may take, whether it says how it goes, and where it keeps its checkpoints."""
-
-    max_time: float | None = None
-    progress: bool = False
-    checkpoint: str | None = None
-    resume: bool = False
-    #: Counted work between checkpoints.
-    work: float = WORK
-    began: float = field(default_factory=perf_counter)
-    #: Set by whoever wants the training to end soon with the best model so far.
-    stop: Event = field(default_factory=Event)
-    #: Whether only KeyboardInterrupt itself can end what is under way.
-    deaf: bool = False
-
-    @contextmanager
-    def breaking_off(self) -> Iterator[None]:
-        """Around a training that does not look at `stop`."""
-        self.deaf = True
-        try:
-            yield
-        finally:
-            self.deaf = False
-
-    def part(self, problems: int) -> Budget:
-        """The budget of the next of so many trainings, which ends with this one."""
-        return Budget(self.share(problems), stop=self.stop)
-
-    def share(self, problems: int) -> float | None:
-        """The seconds for the next of so many problems; next to none when somebody has stopped it."""
-        if self.stop.is_set():
-            return 1e-9
-        if self.max_time is None:
-            return None
-        return max(1e-9, (self.max_time - (perf_counter() - self.began)) / problems)
-
-
 def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: Budget | None = None) -> Fit:
     """Train a model."""
-    budget = budget or Budget()
+    budget = replace(
+        budget or Budget(),
+        solver=recipe.chosen_solver,
+        tol=recipe.tol,
+        max_iter=-1 if recipe.max_iter is None else recipe.max_iter,
+        seed=recipe.seed,
+    )
     # 1.
     learnt = None if recipe.scaling is None else scaling(recipe.scaling, data.X)
     X = data.X if learnt is None else learnt.apply(data.X)
@@ -128,22 +96,11 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     if sp.issparse(X) and X.nnz > FULL * n * d and 8.0 * n * d < FITS:
         X = X.toarray()
     # 2.
-    recipe = replace(recipe, kernel=recipe.kernel.fitted(X))
-    given = np.ones(n) if weights is None else weights
-    classes, codes, class_weight = None, None, None
-    if recipe.kind == "classification":
-        classes, codes = labelled(data)
-        by_class = recipe.class_weights(classes, codes, given)
-        given = given * by_class[codes]
-        if recipe.class_weight is not None:
-            class_weight = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
-    # 3.
-    scheme = scheme_of(recipe, classes)
-    machines = split(recipe, n, data.y, classes, codes, scheme)
-    if isinstance(recipe.kernel, Linear) and sp.issparse(X):
-        check_width(d, len(machines), X.nnz)
+    samples, target, classes, class_weight = samples_of(X, data, recipe, weights)
+    recipe = replace(recipe, kernel=recipe.kernel.fitted(samples.X, samples.repeats))
+    scheme = scheme_of(recipe, classes, d)
     if concerns(recipe):
-        estimator = estimated(X, data, given, recipe, scheme, budget)
+        estimator = estimated(X, data, weights, recipe, scheme, budget)
         model = model_of(estimator, names=data.names, zero_based=data.zero_based, training=None)
         model = check(replace(model, scaling=learnt))
         names = model.machine_names()
@@ -151,12 +108,27 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
         told = names if len(solved) == len(names) else ["all classes"]
         return Fit(model, solved, traces, [Machine(name, np.arange(n), None) for name in told], None)
+    # 3.
+    machines = split(recipe, samples, target, classes, scheme)
+    if isinstance(recipe.kernel, Linear) and sp.issparse(X):
+        check_width(d, len(machines), X.nnz)
+    make = problem_maker(
+        samples,
+        recipe.kernel,
+        recipe.bias,
+        recipe.bias_scale,
+        recipe.cache_bytes,
+        len(machines),
+        budget.max_time,
+        recipe.task,
+    )
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
-        solved, traces, result = _solve_all(machines, X, given, recipe, budget)
+        solved, traces, result, problem = _solve_all(machines, samples, make, recipe, budget)
     # 5.
-    rows = [machine.rows for machine in machines]
-    problem = _problem(machines[-1], X, given, recipe)
+    rows = [samples.used[machine.rows] for machine in machines]
+    codes = np.zeros(n, dtype=np.intp)
+    codes[samples.used] = samples.codes
     model = model_of_solved(
         problem,
         solved,
@@ -164,6 +136,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         X,
         scheme,
         codes,
+        kernel=recipe.kernel,
         classes=classes,
         names=data.names,
         zero_based=data.zero_based,
@@ -173,11 +146,38 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
 
 
-def labelled(data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """The classes and the class of each row."""
+def samples_of(
+    X: Any, data: Data, recipe: Recipe, weights: np.ndarray | None
+) -> tuple[Samples, np.ndarray | None, np.ndarray | None, Any]:
+    """The rows that count, their targets (of a regression), the classes, and the weights of those by label."""
+    given = np.ones(X.shape[0]) if weights is None else weights
+    used = np.flatnonzero(given > 0)
+    if not used.size:
+        raise InvalidInput("the weights of all rows are 0; nothing is left to train on")
+    rows, repeats = rows_that_count(X, used, isinstance(recipe.kernel, Precomputed)), given[used]
+    if recipe.kind != "classification":
+        target = None if recipe.kind == "novelty" else _measured(data)[used]
+        return Samples(rows, repeats, repeats, used, len(given), np.zeros(used.size, np.intp)), target, None, None
+    classes, codes = labelled(data, used)
+    by_class = class_weights(recipe.class_weight_of(classes), classes, codes, repeats)
+    told = None
+    if recipe.class_weight is not None:
+        told = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
+    costs = repeats * by_class[codes]
+    return Samples(rows, repeats, costs, used, len(given), codes, len(classes)), None, classes, told
+
+
+def _measured(data: Data) -> np.ndarray:
+    if data.y is None or data.y.dtype.kind not in "fiu":
+        raise InvalidInput("a regression needs targets that are numbers")
+    return np.asarray(data.y, dtype=np.float64)
+
+
+def labelled(data: Data, used: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The classes and the class of each row (that is used)."""
     if data.y is None:
         raise InvalidInput(f"{data.source or 'the data'} has no labels; a classifier needs them")
-    classes, codes = np.unique(data.y, return_inverse=True)
+    classes, codes = np.unique(data.y if used is None else data.y[used], return_inverse=True)
     if len(classes) < 2:
         raise InvalidInput(
             f"{data.source or 'the data'} holds only the class {label_text(plain(classes[0]))!r}; two are needed"
@@ -187,99 +187,86 @@ def labelled(data: Data) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def scheme_of(recipe: Recipe, classes: np.ndarray | None) -> Scheme:
-    """How the classes are told apart."""
+def scheme_of(recipe: Recipe, classes: np.ndarray | None, columns: int) -> Scheme:
+    """How the classes are told apart: in pairs, unless so many hyperplanes of so many features would be too large."""
     if classes is None or len(classes) == 2:
         return "binary"
     if recipe.multiclass is not None:
         return "ovr" if recipe.multiclass == "ovr" else "ovo"
-    return "ovr" if isinstance(recipe.kernel, Linear) else "ovo"
+    large = isinstance(recipe.kernel, Linear) and len(pairs(len(classes))) * columns > MOST_WEIGHTS
+    return "ovr" if large else "ovo"
 
 
 def split(
-    recipe: Recipe, n: int, y: np.ndarray | None, classes: np.ndarray | None, codes: np.ndarray | None, scheme: Scheme
+    recipe: Recipe, samples: Samples, target: np.ndarray | None, classes: np.ndarray | None, scheme: Scheme
 ) -> list[Machine]:
-    """The binary problems: one a class, one a pair (the first of which is the positive one), or just one."""
-    everything = np.arange(n)
-    if classes is None or codes is None:
-        if recipe.kind == "regression" and (y is None or y.dtype.kind not in "fiu"):
-            raise InvalidInput("a regression needs targets that are numbers")
-        target = None if recipe.kind == "novelty" else np.asarray(y, dtype=np.float64)
-        return [Machine(recipe.kind, everything, target)]
+    """The binary problems, or the one problem that there is without classes."""
+    if classes is None:
+        return [Machine(recipe.kind, np.arange(samples.n), target)]
     names = [label_text(plain(label)) for label in classes]
-    if scheme == "binary":
-        return [Machine(f"{names[0]} vs {names[1]}", everything, np.where(codes == 1, 1.0, -1.0))]
-    if scheme == "ovr":
-        return [Machine(f"{name} vs rest", everything, np.where(codes == k, 1.0, -1.0)) for k, name in enumerate(names)]
-    found = []
-    for i, j in pairs(len(classes)):
-        rows = np.flatnonzero((codes == i) | (codes == j))
-        found.append(Machine(f"{names[i]} vs {names[j]}", rows, np.where(codes[rows] == i, 1.0, -1.0)))
-    return found
-
-
-def _problem(machine: Machine, X: Any, weights: np.ndarray, recipe: Recipe) -> Problem:
-    every = len(machine.rows) == X.shape[0]
-    return Problem(
-        X if every else X[machine.rows],
-        machine.target,
-        loss=recipe.loss,
-        kernel=recipe.kernel,
-        bias=recipe.bias,
-        C=recipe.C,
-        bias_scale=recipe.bias_scale,
-        sample_weight=weights if every else weights[machine.rows],
-        task=recipe.task,
-    )
+    return [
+        Machine(problem_name(tuple(names[k] for k in about)), rows, signs)
+        for about, rows, signs in splits(samples.codes, samples.classes, scheme)
+    ]
 
 
 def _solve_all(
-    machines: Sequence[Machine], X: Any, weights: np.ndarray, recipe: Recipe, budget: Budget
-) -> tuple[list[Solved], list[Trace], Result | None]:
-    keep = _checkpoint(machines, X, weights, recipe, budget)
+    machines: Sequence[Machine], samples: Samples, make: Maker, recipe: Recipe, budget: Budget
+) -> tuple[list[Solved], list[Trace], Result | None, Problem]:
+    """Solve one problem after the other; the last of them comes along, for what all have in common."""
+    keep = _checkpoint(machines, samples, recipe, budget)
     solved = [] if keep is None else list(keep.done)
     traces = [Trace() for _ in solved]
-    result = None
+    result = problem = None
     for k in range(len(solved), len(machines)):
-        problem = _problem(machines[k], X, weights, recipe)
-        stopped = budget.stop.is_set()  # then `share` gives no time at all: that is not the end of a time budget
-        options: dict[str, Any] = {
-            "solver": Stoppable(solver_by_name(recipe.chosen_solver, problem), budget.stop),
-            "tol": recipe.tol,
-            "max_iter": recipe.max_iter,
-            "max_time": budget.share(len(machines) - k),
-            "progress": budget.progress,
-        }
+        problem = make(machines[k].rows, machines[k].target, recipe.loss, recipe.C)
+        left = len(machines) - k
         if keep is None:
-            result = solve(problem, random_state=recipe.seed, **options)
-            result = replace(result, solver=options["solver"].inner)
+            result = budget.solve(problem, left)
             one = Solved.of(result)
         else:
-            one, result = in_legs(
-                problem, (recipe.seed, k), keep.standing or Standing(budget.work), keep.rest, **options
-            )
-            if one.reason in UNFINISHED:
-                keep.closed = True  # --resume walks the leg that was broken off again
-            keep.finish(one)
-        if stopped and one.reason is Reason.MAX_TIME:
-            text = f"relative gap {one.relative_gap:.2g} at the best point so far"
-            status = Status(Reason.INTERRUPTED, text)
-            one, result = replace(one, reason=status.reason, status=str(status)), replace(result, status=status)
+            one, result = _in_legs(problem, k, left, keep, recipe, budget)
         solved.append(one)
         traces.append(result.trace)
         if solved[-1].reason is Reason.INTERRUPTED:
-            budget.stop.set()
-    return solved, traces, result
+            budget.interrupt()
+    if problem is None:  # all of them were done before
+        problem = make(machines[-1].rows, machines[-1].target, recipe.loss, recipe.C)
+    return solved, traces, result, problem
 
 
-def _checkpoint(
-    machines: Sequence[Machine], X: Any, weights: np.ndarray, recipe: Recipe, budget: Budget
-) -> Checkpoint | None:
+def _in_legs(
+    problem: Problem, k: int, left: int, keep: Checkpoint, recipe: Recipe, budget: Budget
+) -> tuple[Solved, Result]:
+    """Solve one problem with checkpoints."""
+    stopped = budget.stop.is_set()  # then `share` gives no time at all: that is not the end of a time budget
+    one, result = in_legs(
+        problem,
+        (recipe.seed, k),
+        keep.standing or Standing(budget.work),
+        keep.rest,
+        solver=Stoppable(solver_by_name(recipe.chosen_solver, problem), budget.stop),
+        tol=recipe.tol,
+        max_iter=recipe.max_iter,
+        max_time=budget.share(left),
+        progress=budget.progress,
+    )
+    if one.reason in UNFINISHED:
+        keep.closed = True  # --resume walks the leg that was broken off again
+    keep.finish(one)
+    if stopped and one.reason is Reason.MAX_TIME:
+        text = f"relative gap {one.relative_gap:.2g} at the best point so far"
+        status = Status(Reason.INTERRUPTED, text)
+        one, result = replace(one, reason=status.reason, status=str(status)), replace(result, status=status)
+    return one, result
+
+
+def _checkpoint(machines: Sequence[Machine], samples: Samples, recipe: Recipe, budget: Budget) -> Checkpoint | None:
     """The checkpoint to go on from; None where none is wanted."""
     if budget.checkpoint is None:
         return None
     targets = np.concatenate([machine.target for machine in machines if machine.target is not None] or [np.empty(0)])
-    mark = fingerprint(recipe, X, targets, np.append(weights, budget.work))
+    mark = fingerprint(recipe, samples.X, targets, np.append(samples.weights, budget.work))
     if budget.resume and os.path.exists(budget.checkpoint):
         keep = load_checkpoint(budget.checkpoint, mark)
         known = keep.done + ([] if keep.standing is None or keep.standing.best is None else [keep.standing.best])

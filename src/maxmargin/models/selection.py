@@ -10,9 +10,10 @@ import numpy as np
 
 from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
-from maxmargin.models.fit import Budget, Fit, fit, labelled, split
+from maxmargin.models.fit import Fit, fit, labelled, samples_of, split
 from maxmargin.models.model import Model
 from maxmargin.models.probability import fit_sigmoid
+from maxmargin.training.budget import Budget
 from maxmargin.training.recipe import Recipe
 
 #: The search: C from 2⁻³ to 2⁷, and gamma from a sixteenth of "scale" to sixteen times it.
@@ -111,8 +112,8 @@ def with_sigmoids(
     scores = np.empty((data.n, model.machines))
     for outside, _, values in _held_out(data, recipe, weights, k, budget):
         scores[outside] = values
-    classes, codes = labelled(data)
-    machines = split(recipe, data.n, data.y, classes, codes, model.scheme)
+    samples, target, classes, _ = samples_of(data.X, data, recipe, weights)
+    machines = split(recipe, samples, target, classes, model.scheme)
     found = []
     for number, machine in enumerate(machines):
         assert machine.target is not None

@@ -31,17 +31,17 @@ from maxmargin.loop import solve
 from maxmargin.models.block_ascent import BlockAscent
 from maxmargin.models.build import model_of_solved, training_of
 from maxmargin.models.cache import Cache
-from maxmargin.models.fit import Budget, Fit, Machine, labelled, split
+from maxmargin.models.fit import Fit, Machine, samples_of, split
 from maxmargin.models.legs import Stoppable
 from maxmargin.models.model import Scheme
-from maxmargin.models.recipe import Recipe
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status
 from maxmargin.solvers import Solver, candidates, clock
 from maxmargin.solvers.base import registry
-from maxmargin.validation import plain
+from maxmargin.training.budget import Budget
+from maxmargin.training.recipe import Recipe
 
 #: The solvers that can be asked for by name.
 STREAMING = ("auto", "coordinate-newton", "truncated-newton", "coordinate-ascent")
@@ -120,21 +120,15 @@ def fit_blocks(cache: Cache, data: Data, recipe: Recipe, budget: Budget) -> Fit:
         largest = cache.largest
         learnt = Scaling("max-abs", None, np.divide(1.0, largest, out=np.ones(cache.columns), where=largest > 0))
         cache.scale(learnt.factor)
-    weights, classes, codes, class_weight = np.ones(n), None, None, None
-    if recipe.kind == "classification":
-        classes, codes = labelled(data)
-        by_class = recipe.class_weights(classes, codes, weights)
-        weights = by_class[codes]
-        if recipe.class_weight is not None:
-            class_weight = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
+    samples, target, classes, class_weight = samples_of(cache, data, recipe, None)
     scheme: Scheme = "binary" if classes is None or len(classes) == 2 else "ovr"
-    machines = split(recipe, n, data.y, classes, codes, scheme)
+    machines = split(recipe, samples, target, classes, scheme)
     if cache.sparse:
         check_width(cache.columns, len(machines), cache.entries)
     # 3.
     results = []
     for k, machine in enumerate(machines):
-        problem = _problem(cache, machine, weights, recipe)
+        problem = _problem(cache, machine, samples.weights, recipe)
         results.append(_solved(problem, recipe, budget, budget.share(len(machines) - k)))
     solved = [Solved.of(result) for result in results]
     rows = [machine.rows for machine in machines]
@@ -184,7 +178,7 @@ def _solved(problem: Problem, recipe: Recipe, budget: Budget, seconds: float | N
         text = f"relative gap {result.certificate.relative_gap:.2g} at the best point so far"
         result = replace(result, status=Status(Reason.INTERRUPTED, text))
     if result.status.reason is Reason.INTERRUPTED:
-        budget.stop.set()
+        budget.interrupt()
     return replace(result, solver=solver.inner)
 
 

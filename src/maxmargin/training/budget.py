@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,22 +25,31 @@ if TYPE_CHECKING:
 
 #: What is left of a budget that is spent: enough for a solver's first step, which every model needs.
 SPENT = 1e-9
+#: Counted work between checkpoints, in multiply-adds: a second or two.
+WORK = 2e9
 
 
 @dataclass
 class Budget:
-    """How a fit may run: its solver, tolerance and time, which all of its problems share."""
+    """How long a fit may take, whether it says how it goes, where it keeps its checkpoints, and how it solves."""
 
-    solver: str | Solver
-    tol: float
-    max_iter: int
-    max_time: float | None
-    seed: int
-    progress: bool
+    max_time: float | None = None
+    progress: bool = False
+    #: The file of the checkpoints, whether to go on from it, and the counted work between two of them.
+    checkpoint: str | None = None
+    resume: bool = False
+    work: float = WORK
+    solver: str | Solver = "auto"
+    tol: float = 1e-4
+    #: The solver's own iterations for each problem; −1 for no limit.
+    max_iter: int = -1
+    seed: int = 0
     began: float = field(default_factory=perf_counter)
-    #: Whether somebody asked to stop, and whether that was Ctrl-C.
-    stopped: bool = False
-    interrupted: bool = False
+    #: Set by whoever wants the training to end soon with the best model so far, and by Ctrl-C. Parts share them.
+    stop: Event = field(default_factory=Event)
+    pressed: Event = field(default_factory=Event)
+    #: Whether only KeyboardInterrupt itself can end what is under way.
+    deaf: bool = False
 
     def __post_init__(self) -> None:
         if not is_number(self.tol) or not self.tol >= 0:
@@ -49,28 +60,48 @@ class Budget:
             raise InvalidInput(f"max_time is {self.max_time!r}; it must be a number of seconds > 0, or None")
 
     @property
+    def stopped(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self.stop.is_set()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether that was Ctrl-C."""
+        return self.pressed.is_set()
+
+    @property
     def spent(self) -> bool:
         """Whether there is nothing left to run on."""
         return self.stopped or (self.max_time is not None and perf_counter() - self.began >= self.max_time)
-
-    def stop(self) -> None:
-        """End the fits that are under way at their next look, and those to come after a step."""
-        self.stopped = True
-
-    def interrupt(self) -> None:
-        """Stop, because of Ctrl-C: whatever comes of the parts, the whole was broken off."""
-        self.stopped = self.interrupted = True
 
     @property
     def until(self) -> float | None:
         """The moment of `perf_counter` at which the time is over."""
         return None if self.max_time is None else self.began + self.max_time
 
+    def interrupt(self) -> None:
+        """Stop, because of Ctrl-C: whatever comes of the parts, the whole was broken off."""
+        self.pressed.set()
+        self.stop.set()
+
+    @contextmanager
+    def breaking_off(self) -> Iterator[None]:
+        """Around a training that does not look at `stop`."""
+        self.deaf = True
+        try:
+            yield
+        finally:
+            self.deaf = False
+
     def judged(self, status: Status) -> Status:
         """The status of the whole: a fit that was broken off has not converged, whatever its parts have done."""
         if not self.interrupted or status.reason is Reason.INTERRUPTED:
             return status
         return Status(Reason.INTERRUPTED, f"the last of what was done: {status.text}")
+
+    def part(self, problems: float) -> Budget:
+        """The budget of the next of so many trainings, which ends with this one."""
+        return replace(self, max_time=self.share(problems), began=perf_counter(), progress=False, checkpoint=None)
 
     def share(self, problems: float) -> float | None:
         """The seconds for the next of so many problems; None where time does not matter."""
@@ -92,7 +123,8 @@ class Budget:
         """Solve a problem with a share of what is left."""
         solver = self.solver if solver is None else solver
         starts = solver == "auto" or solver_by_name(solver, problem).starts
-        with clock.stopping(lambda: self.interrupted):
+        stopped = self.stopped  # then there is no time at all: that is not the end of a time budget
+        with clock.stopping(self.pressed.is_set):
             result = solve(
                 problem,
                 solver=solver,
@@ -104,8 +136,12 @@ class Budget:
                 callbacks=watch,
                 progress=self.progress,
             )
-        if result.status.reason is Reason.INTERRUPTED:
+        reason = result.status.reason
+        if reason is Reason.INTERRUPTED:
             self.interrupt()
-        elif result.status.reason is Reason.CALLBACK:
-            self.stop()
+        elif reason is Reason.CALLBACK:
+            self.stop.set()
+        elif reason is Reason.MAX_TIME and stopped and self.interrupted:
+            gap = f"relative gap {result.certificate.relative_gap:.2g} at the best point so far"
+            result = replace(result, status=Status(Reason.INTERRUPTED, gap))
         return result

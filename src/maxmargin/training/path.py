@@ -93,7 +93,7 @@ def C_path(
     values = np.sort(np.asarray(Cs, dtype=np.float64).ravel())
     if values.size == 0 or not (np.isfinite(values) & (values > 0)).all():
         raise InvalidInput("Cs must be a list of finite numbers > 0")
-    budget = Budget(solver, tol, -1, max_time, random_state, progress)
+    budget = Budget(max_time, progress, solver=solver, tol=tol, seed=random_state)
     original = Problem(X, y, C=1.0, **problem)
     with one_blas_thread():
         shared = with_matrix(original)

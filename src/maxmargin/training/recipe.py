@@ -14,9 +14,10 @@ from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
-from maxmargin.problem import Bias
+from maxmargin.problem import CACHE_BYTES, Bias
 from maxmargin.solvers import Solver, with_options
 from maxmargin.solvers.base import registry
+from maxmargin.validation import plain
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Recipe:
     C: float = 1.0
     #: "balanced", or the weight of each label by its text; labels that are not named weigh 1.
     class_weight: str | Mapping[str, float] | None = None
-    #: How several classes are told apart: "ovr", "ovo" or "crammer-singer"; by default "ovr" for a linear kernel and
-    #: "ovo" for any other.
+    #: How several classes are told apart: "ovr", "ovo" or "crammer-singer"; by default in pairs, "ovo", but for linear
+    #: models that would be too large.
     multiclass: str | None = None
     scaling: Kind | None = None
     solver: str = "auto"
@@ -44,6 +45,8 @@ class Recipe:
     nu: float | None = None
     #: Only for least squares, which can be either.
     task: Task | None = None
+    #: The cap on what is kept of a kernel matrix.
+    cache_bytes: float = CACHE_BYTES
 
     def __post_init__(self) -> None:
         if self.multiclass not in (None, "ovr", "ovo", "crammer-singer"):
@@ -94,14 +97,13 @@ class Recipe:
             plain[part] = {"name": getattr(self, part).name, **plain[part]}
         return plain
 
-    def class_weights(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The weight of each class; "balanced" gives all classes the same sum."""
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if isinstance(self.class_weight, str):
-            return weights.sum() / (len(classes) * np.bincount(codes, weights, len(classes)))
-        texts = [label_text(label) for label in classes.tolist()]
-        unknown = next((label for label in self.class_weight if label not in texts), None)
+    def class_weight_of(self, classes: np.ndarray) -> str | Mapping[Any, float] | None:
+        """The weights of the classes by label, where they were given by text; a text that is no label is refused."""
+        if self.class_weight is None or isinstance(self.class_weight, str):
+            return self.class_weight
+        labels = {label_text(label): label for label in map(plain, classes)}
+        unknown = next((text for text in self.class_weight if text not in labels), None)
         if unknown is not None:
-            raise InvalidInput(f"class weights name {unknown!r}, which is not among the labels: {', '.join(texts[:8])}")
-        return np.array([float(self.class_weight.get(text, 1.0)) for text in texts])
+            texts = ", ".join(list(labels)[:8])
+            raise InvalidInput(f"class weights name {unknown!r}, which is not among the labels: {texts}")
+        return {labels[text]: weight for text, weight in self.class_weight.items()}
