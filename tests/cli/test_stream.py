@@ -45,6 +45,50 @@ def test_the_same_optimum_as_in_memory(files, tmp_path, command, monkeypatch):
     assert command("check", tmp_path / "model.mm", files / "sparse.svm", "--tol", "1e-5").status == 0
 
 
+@pytest.mark.parametrize("scaling", [[], ["--scale", "max-abs"]])
+@pytest.mark.parametrize(
+    ("name", "loss", "bias"),
+    [
+        ("two.svm", "hinge", "free"),
+        ("sparse.svm", "squared-hinge", "free"),
+        ("sparse.svm", "logistic", "augmented"),
+        ("two.svm", "logistic", "free"),
+        ("three.csv", "hinge", "free"),
+        ("values.csv", "epsilon-insensitive", "free"),
+        ("values.csv", "squared-epsilon-insensitive", "none"),
+    ],
+)
+def test_streamed_and_in_memory_agree_within_their_gaps(
+    name, loss, bias, scaling, files, tmp_path, command, monkeypatch
+):
+    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
+    options = ["--loss", loss, "--bias", bias, "--tol", "1e-5", "-C", "0.5", "--json", *scaling]
+    options += ["--multiclass", "ovr"] if name == "three.csv" else []
+    machines = []
+    for number, how in enumerate((["--stream"], ["--stream"], [])):
+        path = tmp_path / f"{number}.mm"
+        ended = command("train", files / name, *how, *options, "-o", path)
+        assert ended.status == 0, ended.err
+        assert ended.facts["converged"]
+        machines.append(ended.facts["machines"])
+        assert command("check", path, files / name, "--tol", "1e-5").status == 0
+    for streamed, whole in zip(machines[0], machines[-1], strict=True):
+        rounding = 1e-12 * abs(whole["primal"])
+        assert whole["dual"] <= streamed["primal"] + rounding
+        assert streamed["dual"] <= whole["primal"] + rounding
+    assert (tmp_path / "0.mm").read_bytes() == (tmp_path / "1.mm").read_bytes()
+
+
+def test_time_that_is_over_gives_a_model_that_is_proved(files, tmp_path, command, monkeypatch):
+    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    ended = command("train", files / "two.svm", "--stream", "--max-time", "1e-6", "--json", "-o", tmp_path / "model.mm")
+    (machine,) = ended.facts["machines"]
+    assert "time budget" in machine["status"]
+    assert machine["dual"] <= machine["primal"]
+    load(tmp_path / "model.mm")
+
+
 LIMIT = 1_000_000_000
 
 

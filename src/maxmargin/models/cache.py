@@ -54,14 +54,19 @@ class Stored(Place):
 class Cache(RowBlocks):
     """The blocks of a data file, in their order."""
 
-    def __init__(self, folder: str | None = None, watch: Callable[[], None] = lambda: None) -> None:
-        """`watch` is called before each block that is read: it may raise to break off whoever reads."""
+    def __init__(
+        self, folder: str | None = None, watch: Callable[[], None] = lambda: None, widened: bool = False
+    ) -> None:
+        """`watch` is called before each block that is read: it may raise to break off whoever reads.
+
+        float32 stays float32 unless it is to be `widened`, as blocks that will be scaled must be.
+        """
         try:
             self._folder = folder or tempfile.gettempdir()
             self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0, dir=self._folder)
         except OSError as error:
             raise _full(folder, error) from None
-        self.watch = watch
+        self.watch, self.widened = watch, widened
         self.places: list[Stored] = []
         self.n = self.columns = self.entries = 0
         self.sparse, self.dtype = False, np.dtype(np.float32)
@@ -93,7 +98,7 @@ class Cache(RowBlocks):
 
     def _write(self, parts: list[Any]) -> None:
         rows, width = sum(X.shape[0] for X in parts), max(X.shape[1] for X in parts)
-        dtype = np.result_type(*(X.dtype for X in parts))
+        dtype = np.result_type(*(X.dtype for X in parts), np.float64 if self.widened else np.float32)
         self.sparse = sp.issparse(parts[0])
         stored = sum(X.nnz for X in parts) if self.sparse else -1
         place = Stored(self.n, rows, self._aligned(), width, stored, dtype)
@@ -126,6 +131,7 @@ class Cache(RowBlocks):
 
     def scale(self, factor: np.ndarray) -> None:
         """Multiply each column by its factor, for good."""
+        assert self.dtype == np.float64, "scaled rows are float64, as in memory"
         for place in self.places:
             X = self.block(place)
             self._file.seek(place.offset)

@@ -105,13 +105,14 @@ class Stoppable(Wrapped):
             raise KeyboardInterrupt
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        steps = self.inner.iterates(problem, start, rng)
-        for iterate in steps:
+        try:
+            for iterate in self.inner.iterates(problem, start, rng):
+                self.stepping = False
+                yield iterate
+                self.stepping = True
+                self.check()
+        finally:
             self.stepping = False
-            yield iterate
-            self.stepping = True
-            self.check()
-        self.stepping = False
 
 
 class Leg(Wrapped):

@@ -78,7 +78,7 @@ def fit_stream(
     """Train a linear model from blocks on disk; `reading` shows how far the file is read."""
     if sentence := refusal(recipe):
         raise InvalidInput(sentence)
-    cache = Cache()
+    cache = Cache(widened=recipe.scaling is not None)
     try:
         with reading as progress:
             data = _cached(cache, path, reader, progress, budget)
