@@ -1,6 +1,7 @@
 """The command line: one file a command; an expected error is one sentence, never a traceback.
 
-Exit status: 0 where all went well, 1 where something failed, 2 for a mistake of usage, 130 after Ctrl-C.
+Exit status: 0 where all went well, 1 where something failed, 2 for a mistake of usage, 3 where a model was trained but
+is not proved to the tolerance, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from maxmargin.errors import MaxMarginError
 from maxmargin.files import shown
 from maxmargin.interrupts import interruptible
 
+#: The exit status of a training that ended before its model was proved to the tolerance.
+UNPROVED = 3
 #: The exit status after Ctrl-C.
 INTERRUPTED = 130
 #: Every Ctrl-C so far: the exception alone may be lost in a library that is being imported.

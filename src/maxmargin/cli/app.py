@@ -26,7 +26,11 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # type: ignore[as
 
 @app.callback(invoke_without_command=True)
 def _about(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
-    """Support vector machines with proof."""
+    """Support vector machines with proof.
+
+    Exit status: 0 all went well, 1 something failed, 2 a mistake of usage, 3 trained but not proved to the tolerance,
+    130 after Ctrl-C.
+    """
     if version:
         from importlib import metadata
 

@@ -13,15 +13,12 @@ import typer
 
 from maxmargin.cli import options
 from maxmargin.errors import InvalidInput
-from maxmargin.files import replacing, shown
+from maxmargin.files import replacing
 
 if TYPE_CHECKING:
     import numpy as np
 
     from maxmargin.models.model import Model
-
-#: A confusion table of more classes than this is not readable.
-LARGEST_TABLE = 20
 
 
 def predict(
@@ -38,10 +35,11 @@ def predict(
     as_json: bool = typer.Option(False, "--json", help="The summary as one JSON object."),
     quiet: bool = options.QUIET,
 ) -> None:
-    """Predict; where the file has labels, say how many are right, and which are taken for which.
+    """Predict; where the file has labels, say how good the answers are: accuracy, or errors of a regression.
 
     Example: maxmargin predict a9a.mm a9a.t.svm -o answers.txt
     """
+    from maxmargin.cli.scores import Tally
     from maxmargin.data.dataset import label_texts
     from maxmargin.models import load
 
@@ -53,7 +51,7 @@ def predict(
     options.outputs({"MODEL": model, "DATA": data}, {"-o": output})
     refuse_swapped(model, data)
     loaded = load(model)
-    tally = _Tally(loaded)
+    tally = Tally(loaded)
     with options.reading(data, not quiet) as progress, _sink(output) as sink:
         if probability:
             sink.write(("labels " + " ".join(label_texts(_classes(loaded))) + "\n").encode("utf-8", "surrogatepass"))
@@ -136,60 +134,3 @@ class _Terminal(io.BytesIO):
     def write(self, lines: Any) -> int:
         options.say(bytes(lines).decode("utf-8", "surrogatepass").removesuffix("\n"))
         return len(lines)
-
-
-class _Tally:
-    """How the answers compare with the labels, in a memory that does not grow with them."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.rows = self.known = self.right = 0
-        self.squares = 0.0
-        self.counts: dict[tuple[str, str], int] = {}
-
-    def add(self, answers: np.ndarray, y: np.ndarray | None) -> None:
-        import numpy as np
-
-        from maxmargin.data.dataset import label_texts
-
-        self.rows += len(answers)
-        if y is None or self.model.task == "novelty":
-            return
-        self.known += len(y)
-        if self.model.task == "regression":
-            if y.dtype.kind != "U":
-                self.squares += float(((answers - y) ** 2).sum())
-            return
-        given, found = label_texts(y).astype(str), label_texts(answers).astype(str)
-        self.right += int((given == found).sum())
-        pairs, counts = np.unique(np.stack([given, found]), axis=1, return_counts=True)
-        for label, answer, times in zip(*pairs.tolist(), counts.tolist(), strict=True):
-            key = (label, answer)
-            if key in self.counts or len(self.counts) < LARGEST_TABLE**2:
-                self.counts[key] = self.counts.get(key, 0) + times
-
-    def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"rows": self.rows}
-        if self.known and self.model.task == "regression":
-            found["mean_squared_error"] = self.squares / self.known
-        elif self.known:
-            found |= {"right": self.right, "accuracy": self.right / self.known}
-            found["confusion"] = [{"label": a, "answer": b, "rows": n} for (a, b), n in sorted(self.counts.items())]
-        return found
-
-    def __str__(self) -> str:
-        if not self.known:
-            return f"{self.rows} rows"
-        if self.model.task == "regression":
-            return f"{self.rows} rows: mean squared error {self.squares / self.known:.6g}"
-        text = f"{self.rows} rows: accuracy {self.right / self.known:.4%} ({self.right} of {self.known})"
-        labels = sorted({label for pair in self.counts for label in pair})
-        if len(labels) > LARGEST_TABLE:
-            return text
-        told = {label: shown(label) for label in labels}
-        wide = max(len("label"), *map(len, told.values()), *(len(str(n)) for n in self.counts.values())) + 2
-        lines = ["label".ljust(wide) + "".join(told[label].rjust(wide) for label in labels) + "  (answers)"]
-        for label in labels:
-            row = [str(self.counts.get((label, answer), 0)).rjust(wide) for answer in labels]
-            lines.append(told[label].ljust(wide) + "".join(row))
-        return "\n".join([text, *lines])

@@ -59,7 +59,8 @@ def tell(
     else:
         unfinished = next(one for one in fitted.solved if one.status == worst.status or one is worst)
         verdict = f"not proved: {unfinished.status}"
-    score = next((f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in extra if name.startswith("training")), "")
+    scored = [name for name in extra if name.startswith("training")]
+    score = "".join(f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in scored)
     print(shown(f"{verdict}{score}{_selected(extra) if quiet else ''}, {seconds:.1f} s{place.told}"))
 
 
