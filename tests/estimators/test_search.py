@@ -49,6 +49,14 @@ def test_every_fit_of_a_search_reaches_the_gap_that_was_asked_for():
     assert SVRCV(Cs=[1.0, 100.0], cv=3, refit=False).fit(X, X @ np.arange(30.0)).worst_gap_ <= 1e-3
 
 
+def test_a_matrix_that_the_cache_does_not_hold_in_float64_is_not_shared():
+    """Once, what fitted in float32 only was asked for in float64, and the search ended with a MemoryLimit."""
+    X, y = scaled(load_breast_cancer)
+    n = len(X)
+    search = SVCCV(Cs=[1.0], gammas=[0.01], cv=3, cache_size=6e-6 * n * n).fit(X, y)
+    assert np.isfinite(search.scores_).all()
+
+
 def test_near_values_of_C_are_one_run():
     Cs = np.array([0.1, 0.15, 0.2, 1.0, 10.0, 15.0])
     assert runs(Cs, apart=True) == [slice(0, 3), slice(3, 4), slice(4, 6)]
