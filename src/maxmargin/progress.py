@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from maxmargin.result import Iterate
     from maxmargin.run import Look
+
+#: The display of a step that nobody looks at is renewed after so many seconds.
+OFTEN = 0.2
 
 
 class Progress:
@@ -13,6 +18,8 @@ class Progress:
 
     def __init__(self, wanted: bool, name: str, tol: float) -> None:
         self.name, self.tol = name, tol
+        #: What the last look said, and when the display was last renewed.
+        self.proved, self.renewed = "", 0.0
         self._status: Any = None
         if wanted:
             from rich.console import Console
@@ -33,7 +40,16 @@ class Progress:
         if self._status is None:
             return
         counts = look.certificate.kinds.counts
-        self._status.update(
-            f"{self.name} {look.iteration}: {look.seconds:.1f} s,"
-            f" gap {look.certificate.relative_gap:.1e} (to {self.tol:g}), {counts['free'] + counts['bound']} SVs"
+        self.proved = (
+            f"gap {look.certificate.relative_gap:.1e} (to {self.tol:g}), {counts['free'] + counts['bound']} SVs"
         )
+        self._status.update(f"{self.name} {look.iteration}: {look.seconds:.1f} s, {self.proved}")
+
+    def step(self, iterate: Iterate, k: int, seconds: float) -> None:
+        """Say that the solver has come further, though nobody has looked."""
+        if self._status is None or perf_counter() - self.renewed < OFTEN:
+            return
+        self.renewed = perf_counter()
+        guess = "" if iterate.estimate is None else f"gap about {iterate.estimate:.1e} (to {self.tol:g})"
+        known = f", {self.proved} at the last look" if self.proved else f", {guess}" if guess else ""
+        self._status.update(f"{self.name} {k}: {seconds:.1f} s{known}")

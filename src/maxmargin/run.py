@@ -117,6 +117,7 @@ class Run:
                     if clock.stopped():
                         raise KeyboardInterrupt
                     schedule.step(iterate)
+                    self.display.step(iterate, iterate.k, self.trace.solver_seconds)
                     if self.may_grow and schedule.yields > 1 and _grown(iterate):
                         # Nothing more to learn from these numbers.
                         reason, looked = Reason.DIVERGED if self.own_steps else Reason.STALLED, True

@@ -1,11 +1,18 @@
 """A training in legs, so that it can be stopped at any moment and taken up again to the same bits.
 
-    1. A leg is a fixed amount of counted work from the best point so far, with random numbers of its own.
+    1. A leg is an amount of counted work from the best point so far, with random numbers of its own; the first one has
+       those of a run without checkpoints.
     2. After each leg the best point, and the number of the leg, are all that the next one depends on: they are saved.
     3. A leg that gained less than a tenth of the gap makes the next one twice as long (some solvers begin afresh).
     4. It ends when the gap is proved, a budget is used up, or eight legs in a row gained nothing.
 
-Whoever resumes from what was saved walks the same legs as if nothing had happened.
+Whoever resumes from what was saved walks the same legs as if nothing had happened: the same bits, whenever the run was
+killed. What this costs is the restarts. A solver that begins again at a point has lost its rows of K, its scores and
+its active samples, and the point had to be proved: with n rows and m support vectors about 3·m·n kernel values, of the
+same order as all that a good solver evaluates. So a leg is as long as WORK and as 20 restarts from where it stands,
+whichever is more; both are counted, not timed, so that the legs are the same on any machine. Restarts then take at most
+a twentieth of the run, and a run that is killed loses at most one leg. A solver that cannot start from a point has one
+leg only.
 """
 
 from __future__ import annotations
@@ -14,20 +21,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Event
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from maxmargin.loop import solve
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
+from maxmargin.progress import Progress
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
+from maxmargin.run import Look
 from maxmargin.schedule import STEP_OVERHEAD
 from maxmargin.solvers import Solver
 from maxmargin.solvers.base import Starts
+from maxmargin.space import KernelSpace
 
-#: The work of a leg, in multiply-adds: a second or two.
+#: The least work of a leg, in multiply-adds: a second or two.
 WORK = 2e9
+#: A restart, with the proof before it, may take this share of a leg.
+SHARE = 0.05
+#: What it takes: kernel values for each pair of a support vector and a sample (its scores, the proof, the rows of K
+#: among the support vectors); passes over the data of a linear problem (w, sweeps or a matrix, the proof).
+VALUES, PASSES = 3.0, 20.0
 #: Legs in a row without progress before it is given up.
 PATIENCE = 8
 
@@ -116,21 +130,41 @@ class Stoppable(Wrapped):
 
 
 class Leg(Wrapped):
-    """A solver that ends after a fixed amount of counted work."""
+    """A solver that ends after some counted work: as much as is given, or, if it `pays`, as makes a restart cheap."""
 
-    def __init__(self, inner: Solver, work: float) -> None:
+    def __init__(self, inner: Solver, work: float, pays: bool) -> None:
         super().__init__(inner)
-        self.work = work
+        self.work, self.pays = work, pays
         self.exhausted = False
+        #: The solver's own count of its iterations.
+        self.k = 0
+        #: Who is told of each iterate.
+        self.told: Callable[[Iterate], None] = lambda iterate: None
+
+    @property
+    def endless(self) -> bool:  # type: ignore[override]
+        """Whether the solver goes on for ever; what ends here is the leg."""
+        return self.inner.endless and not self.exhausted
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         done = 0.0
         for iterate in self.inner.iterates(problem, start, rng):
+            self.k = iterate.k
+            self.told(iterate)
             yield iterate
             done += iterate.work + STEP_OVERHEAD
-            if done >= self.work:
+            if done >= self.work and (not self.pays or SHARE * done >= restart_work(problem, iterate)):
                 self.exhausted = True
                 return
+
+
+def restart_work(problem: Problem, iterate: Iterate) -> float:
+    """What it takes to prove a point and to begin again there, in multiply-adds."""
+    space = problem.space
+    if not isinstance(space, KernelSpace):
+        return PASSES * space.work
+    support = space.n if iterate.beta is None else int(np.count_nonzero(iterate.beta))
+    return VALUES * space.work * support / space.n
 
 
 def in_legs(
@@ -143,42 +177,86 @@ def in_legs(
     tol: float,
     max_time: float | None = None,
     max_iter: int | None = None,
-    **options: Any,
+    progress: bool = False,
+    pays: bool = True,
 ) -> tuple[Solved, Result]:
-    """Train from a standing; `rest` is called with the new one after each leg. Gives the best point and its result."""
+    """Train from a standing. Gives the best point and the result that has it or follows it.
+
+    Parameters
+    ----------
+    problem, tol, max_time, max_iter, progress
+        As in `solve`.
+    seed : tuple of int
+        The random state of the first leg, which is that of a run without checkpoints, and what else tells this run from
+        others of the same training.
+    standing : Standing
+        Where to begin.
+    rest : function of a Standing
+        Called after each leg but the last.
+    pays : bool, default True
+        Whether legs are so long that restarts cost next to nothing; else they are as long as the standing says.
+    """
     until = None if max_time is None else perf_counter() + max_time
-    going_on = True
-    while going_on:
-        # 1.
-        leg = Leg(solver, standing.work)
-        result = solve(
-            problem,
-            leg,
-            tol,
-            max_time=None if until is None else max(1e-9, until - perf_counter()),
-            max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
-            random_state=np.random.default_rng([*seed, standing.leg]),
-            start=standing.best.start() if standing.best is not None and solver.starts else None,
-            **options,
-        )
-        result = replace(result, solver=solver.inner, trace=joined(standing, result.trace))
-        # 2. and 3.
-        standing = _further(standing, result)
-        # 4.
-        going_on = result.status.reason is Reason.FINISHED and leg.exhausted
-        if going_on and standing.idle >= PATIENCE:
+    with Progress(progress, solver.name, tol) as display:
+        while True:
+            began = perf_counter()
+            leg = Leg(solver, standing.work if solver.starts else np.inf, pays)
+            leg.told = _told(display, standing)
+            # 1.
+            result = solve(
+                problem,
+                leg,
+                tol,
+                max_time=None if until is None else max(1e-9, until - began),
+                max_iter=None if max_iter is None else max(1, max_iter - standing.iterations),
+                random_state=np.random.default_rng([*seed, standing.leg]) if standing.leg else seed[0],
+                start=None if standing.best is None else standing.best.start(),
+                callbacks=[_shown(display, standing)] if progress else (),
+            )
+            result = replace(result, solver=solver.inner, trace=joined(standing, result.trace))
+            # 2. and 3.
+            standing = _further(standing, result, leg.k)
             assert standing.best is not None
-            text = f"relative gap {standing.best.relative_gap:.2g} after {standing.leg} legs, asked for {tol:g}"
-            result = replace(result, status=Status(Reason.STALLED, text))
-            going_on = False
-        if going_on:
+            # 4.
+            if not (result.status.reason is Reason.FINISHED and leg.exhausted):
+                break
             rest(standing)
-    assert standing.best is not None
+            reason = _enough(standing, solver, began, until)
+            if reason is not None:
+                text = f"relative gap {standing.best.relative_gap:.2g} after {standing.leg} legs, asked for {tol:g}"
+                result = replace(result, status=Status(reason, text))
+                break
     return replace(standing.best, reason=result.status.reason, status=str(result.status)), result
 
 
-def _further(standing: Standing, result: Result) -> Standing:
-    """The standing after one more leg."""
+def _enough(standing: Standing, solver: Stoppable, began: float, until: float | None) -> Reason | None:
+    """Why no other leg follows the last one, which began at that moment; None where one does."""
+    if solver.stop.is_set():
+        return Reason.INTERRUPTED
+    if standing.idle >= PATIENCE:
+        return Reason.STALLED
+    now = perf_counter()
+    if until is not None and until - now <= SHARE * (now - began):  # less than a restart takes
+        return Reason.MAX_TIME
+    return None
+
+
+def _shown(display: Progress, standing: Standing) -> Callable[[Look], None]:
+    """Show a look of a leg, counted from the beginning of the run."""
+    seconds = standing.trace.solver_seconds
+    return lambda look: display.show(
+        replace(look, iteration=look.iteration + standing.iterations, seconds=look.seconds + seconds)
+    )
+
+
+def _told(display: Progress, standing: Standing) -> Callable[[Iterate], None]:
+    """Show an iterate of a leg that nobody has looked at yet."""
+    began = perf_counter() - standing.trace.solver_seconds
+    return lambda iterate: display.step(iterate, iterate.k + standing.iterations, perf_counter() - began)
+
+
+def _further(standing: Standing, result: Result, iterations: int) -> Standing:
+    """The standing after one more leg of so many iterations."""
     before = np.inf if standing.best is None else standing.best.relative_gap
     solved = replace(Solved.of(result), iterations=standing.iterations + result.iterations)
     better = standing.best is None or solved.relative_gap < before
@@ -186,7 +264,7 @@ def _further(standing: Standing, result: Result) -> Standing:
         work=standing.work if solved.relative_gap <= 0.9 * before else 2.0 * standing.work,
         leg=standing.leg + 1,
         idle=0 if better else standing.idle + 1,
-        iterations=solved.iterations,
+        iterations=standing.iterations + iterations,
         best=solved if better else standing.best,
         trace=result.trace,
     )

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 #: What is left of a budget that is spent: enough for a solver's first step, which every model needs.
 SPENT = 1e-9
-#: Counted work between checkpoints, in multiply-adds: a second or two.
-WORK = 2e9
 
 
 @dataclass
@@ -35,10 +33,11 @@ class Budget:
 
     max_time: float | None = None
     progress: bool = False
-    #: The file of the checkpoints, whether to go on from it, and the counted work between two of them.
+    #: The file of the checkpoints, whether to go on from it, and the counted work between two of them; None for as much
+    #: as makes them cost next to nothing.
     checkpoint: str | None = None
     resume: bool = False
-    work: float = WORK
+    work: float | None = None
     solver: str | Solver = "auto"
     tol: float = 1e-4
     #: The solver's own iterations for each problem; −1 for no limit.
