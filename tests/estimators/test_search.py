@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVCCV, SVRCV, Problem
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.folds import runs
+from maxmargin.training.search import runs
 from maxmargin.kernels import Polynomial
 from maxmargin.losses.hinge import Hinge
 from maxmargin.parallel import over_tasks

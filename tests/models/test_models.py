@@ -19,7 +19,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.estimators import SVC, LinearSVC
 from maxmargin.models import load, model_of, save
 from maxmargin.models.certify import certify
-from maxmargin.models.probability import coupled, fit_sigmoid, sigmoid
+from maxmargin.models.probability import coupled
 from maxmargin.transforms import PolynomialTransform
 from tests.models.fitted import ESTIMATORS, EVERY, fitted, rows
 
@@ -204,14 +204,6 @@ def test_probabilities_of_the_logistic_loss():
     np.testing.assert_allclose(p.sum(axis=1), 1)
     with pytest.raises(InvalidInput, match="has no probabilities"):
         fitted("binary rbf")[0].probabilities(decision[:, None])
-
-
-def test_a_sigmoid_finds_the_curve_that_made_the_data():
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=20000)
-    positive = rng.random(20000) < sigmoid(z, -2.0, 0.5)
-    A, B = fit_sigmoid(z, positive)
-    assert A == pytest.approx(-2.0, abs=0.1) and B == pytest.approx(0.5, abs=0.1)
 
 
 def test_coupling_gives_back_the_probabilities_that_made_the_pairs():

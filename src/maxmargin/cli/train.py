@@ -13,7 +13,8 @@ import typer
 from maxmargin.cli import UNPROVED, Stopped, options, problem_options
 from maxmargin.cli.model_output import destination, refuse_data_name
 from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
-from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
+from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if, refuse_values
+from maxmargin.cli.selection import Asked, powers_of, select
 from maxmargin.cli.verdict import tell, write_traces
 from maxmargin.errors import InvalidInput
 
@@ -39,6 +40,7 @@ def train(
     ),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
+    drop: list[str] = options.DROP,
     zero_based: bool | None = options.BASE,
     loss: str = problem_options.LOSS,
     cost: float | None = problem_options.COST,
@@ -76,8 +78,21 @@ def train(
     search: bool = typer.Option(
         False, "--search", help="First, find C (and gamma) by cross-validation.", rich_help_panel=SELECTION
     ),
+    C_range: str | None = typer.Option(
+        None, "--C-range", help="Powers of 2 to try for C: begin,end,step such as -5,15,2.", rich_help_panel=SELECTION
+    ),
+    gamma_range: str | None = typer.Option(
+        None, "--gamma-range", help="The same for gamma (by default around scale).", rich_help_panel=SELECTION
+    ),
+    refine: bool = typer.Option(
+        False, "--refine", help="Search once more around the best, with half the step.", rich_help_panel=SELECTION
+    ),
+    search_csv: Path | None = typer.Option(None, help="Write all that was tried as CSV.", rich_help_panel=SELECTION),
+    search_plot: Path | None = typer.Option(
+        None, help="Write the scores over C and gamma as a PNG picture.", rich_help_panel=SELECTION
+    ),
     probability: bool = typer.Option(
-        False, "--probability", help="Fit sigmoids, so that `predict` has probabilities.", rich_help_panel=SELECTION
+        False, "--probability", help="Calibrate, so that `predict` has probabilities.", rich_help_panel=SELECTION
     ),
     trace: Path | None = typer.Option(
         None, help="Write the course of the training as CSV.", rich_help_panel=options.OUTPUT_PANEL
@@ -92,10 +107,8 @@ def train(
     overwrite: bool = typer.Option(
         False, "--overwrite", help="Begin afresh, in place of an old checkpoint.", rich_help_panel=LARGE
     ),
-    checkpoint_work: float | None = typer.Option(
-        None,
-        help="Billions of multiply-adds (about seconds) between checkpoints; by default they cost less than 5 %.",
-        rich_help_panel=LARGE,
+    checkpoint_work: float = typer.Option(
+        2.0, help="Billions of multiply-adds (about seconds) between checkpoints.", rich_help_panel=LARGE
     ),
     stream: bool = typer.Option(
         False,
@@ -149,12 +162,29 @@ def train(
         )
         refuse_if(resume and checkpoint is None, "--resume needs --checkpoint, to say where from")
         refuse_if(cv is not None and cv < 2, "--cv needs at least 2 folds")
+        asked = Asked(
+            cv,
+            search,
+            powers_of(C_range, "--C-range"),
+            powers_of(gamma_range, "--gamma-range"),
+            refine,
+            search_csv,
+            search_plot,
+        )
+        refuse_if(
+            not search and any((C_range, gamma_range, refine, search_csv, search_plot)),
+            "--C-range, --gamma-range, --refine, --search-csv and --search-plot go with --search",
+        )
+        refuse_if(
+            gamma_range is not None and not hasattr(recipe.kernel, "gamma"),
+            f"the kernel {kernel!r} has no gamma; drop --gamma-range",
+        )
         refuse_if(max_time is not None and not max_time > 0, "--max-time must be > 0")
         refuse_if(
             probability and recipe.kind != "classification",
             f"--probability is for classification, not for {recipe.kind}",
         )
-        refuse_if(checkpoint_work is not None and not checkpoint_work > 0, "--checkpoint-work must be > 0")
+        refuse_if(not checkpoint_work > 0, "--checkpoint-work must be > 0")
         refuse_if(
             stream and any((search, cv, probability, report, checkpoint, weights, trace)),
             "--stream goes with neither --search, --cv, --probability, --report, --trace, --checkpoint nor --weights",
@@ -170,7 +200,14 @@ def train(
     refuse_if(place.stream is not None and as_json, "--json and -o - cannot share standard output; name a file with -o")
     options.outputs(
         {"DATA": data, "--weights": weights},
-        {"-o": place.path, "--trace": trace, "--report": report, "--checkpoint": checkpoint},
+        {
+            "-o": place.path,
+            "--trace": trace,
+            "--report": report,
+            "--checkpoint": checkpoint,
+            "--search-csv": search_csv,
+            "--search-plot": search_plot,
+        },
     )
     refuse_data_name(place.path)
     refuse_if(
@@ -178,10 +215,8 @@ def train(
         f"{checkpoint} is there already: give --resume to go on from it, or --overwrite to begin afresh",
     )
     kept = None if checkpoint is None else str(checkpoint)
-    budget = Budget(
-        max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work and checkpoint_work * 1e9
-    )
-    reader = {"format": format, "target": target, "zero_based": zero_based}
+    budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
+    reader = {"format": format, "target": target, "drop": drop, "zero_based": zero_based}
     silent = as_json or quiet
     with place.messages():
         rows = None if stream else _read(data, reader, recipe, budget, silent)
@@ -193,7 +228,7 @@ def train(
             extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
         else:
             given = options.row_weights(weights, rows.n)
-            fitted, extra = _train(rows, recipe, budget, given, cv, search, probability, silent)
+            fitted, extra = _train(rows, recipe, budget, given, asked, probability, silent)
             fitted = replace(fitted, model=replace(fitted.model, target=target))
         place.save(fitted.model)
         seconds = perf_counter() - began  # what is drawn and told about it does not count
@@ -216,54 +251,30 @@ def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, silent
 
     with options.reading(data, budget.progress) as progress:
         rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
+    if recipe.kind == "classification" and recipe.multiclass is None:
+        refuse_values(rows)
     if not silent:
         options.say(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
     return rows
 
 
 def _train(
-    rows: Data,
-    recipe: Recipe,
-    budget: Any,
-    given: Any,
-    cv: int | None,
-    search: bool,
-    probability: bool,
-    silent: bool,
+    rows: Data, recipe: Recipe, budget: Any, given: Any, asked: Asked, probability: bool, silent: bool
 ) -> tuple[Fit, dict[str, Any]]:
     """Select and train: the model and what else was found."""
-    from maxmargin.models.fit import fit
+    from maxmargin.models.fit import fit, with_probabilities
 
-    if search or cv or probability:
-        from maxmargin.models.selection import cross_validate, with_sigmoids
-        from maxmargin.models.selection import search as find
-    extra: dict[str, Any] = {"rows": rows.n, "columns": rows.X.shape[1]}
-    if search:
-
-        def show(tried: Any) -> None:
-            if not silent and budget.progress:
-                gamma = "" if tried.gamma is None else f"  gamma {tried.gamma:<10.4g}"
-                print(f"  C {tried.C:<8g}{gamma}  {tried.score:.4f} ± {tried.spread:.4f}")
-
-        recipe, tried = find(rows, recipe, given, cv or 5, budget, show)
-        best = max(tried, key=lambda one: one.score)
-        extra["search"] = {"C": recipe.C, "gamma": getattr(recipe.kernel, "gamma", None), "score": best.score}
-        if not silent:
-            chosen = f"C = {recipe.C:g}" + (f", gamma = {recipe.kernel.gamma:.4g}" if best.gamma else "")  # type: ignore[attr-defined]
-            print(f"best of {len(tried)}: {chosen} with {best.score:.4f} ± {best.spread:.4f}")
-    elif cv:
-        mean, spread = cross_validate(rows, recipe, given, cv, budget)
-        extra["cross_validation"] = {"folds": cv, "score": mean, "deviation": spread}
-        if not silent:
-            what = "accuracy" if recipe.kind == "classification" else "mean squared error"
-            print(f"{cv}-fold {what}: {abs(mean):.4f} ± {spread:.4f}")
-    fitted = fit(rows, recipe, given, budget)
-    extra |= _scores(fitted, rows)
-    if probability:
-        try:
-            fitted = replace(fitted, model=with_sigmoids(fitted.model, rows, recipe, given, cv or 5, budget))
-        except KeyboardInterrupt:
-            print("maxmargin: stopped before the probabilities; the model has none", file=sys.stderr)
+    recipe, extra = select(rows, recipe, given, budget, asked, silent)
+    whole = budget.share(1)
+    if probability and whole is not None:  # calibration trains on parts of the rows, again and again
+        fitted = fit(rows, recipe, given, replace(budget, max_time=0.5 * whole, began=perf_counter()))
+    else:
+        fitted = fit(rows, recipe, given, budget)
+    extra |= {"rows": rows.n, "columns": rows.X.shape[1]} | _scores(fitted, rows)
+    if probability and budget.stopped:
+        print("maxmargin: stopped before the probabilities; the model has none", file=sys.stderr)
+    elif probability:
+        fitted = with_probabilities(fitted, rows, recipe, given, budget)
     return fitted, extra
 
 

@@ -6,18 +6,23 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import check_option
-from maxmargin.estimators.calibration import calibrated, probabilities
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.kernels import Precomputed
 from maxmargin.losses.hinge import Hinge
 from maxmargin.models.classes import pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
+from maxmargin.models.probability import by_class, softened
+from maxmargin.result import Reason
+from maxmargin.training.budget import Budget
+from maxmargin.training.calibrate import calibrated
 from maxmargin.training.expansion import Expansion
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
@@ -73,9 +78,28 @@ class KernelClassifier(KernelMachine, Classifier):
         ]
         self.temperature_ = None
         if self.probability:
-            self.temperature_ = calibrated(self, self.kernel_, data.X, data.codes, data.weights, budget)
+            self.temperature_ = calibrated(partial(self._decide, data), data.codes, data.weights, budget)
         self._train(tasks, budget, data, C, (X, y, sample_weight))
         return self
+
+    def _decide(self, data: Samples, train: np.ndarray, test: np.ndarray, budget: Budget) -> np.ndarray:
+        """The decision values of some rows by a machine that was trained on others; the kernel is that of all rows."""
+        pairwise = isinstance(self.kernel_, Precomputed)
+        machine = clone(self).set_params(
+            kernel="precomputed" if pairwise else self.kernel_,
+            probability=False,
+            class_weight=None,
+            decision_function_shape="ovr",
+            warm_start=False,
+            max_time=budget.max_time,
+        )
+        if hasattr(machine, "set_callbacks"):
+            machine.set_callbacks()  # they are about the fit to all rows
+        rows = data.X[np.ix_(train, train)] if pairwise else data.X[train]
+        machine.fit(rows, data.codes[train], data.weights[train])
+        if machine.status_.reason is Reason.INTERRUPTED:
+            budget.interrupt()
+        return machine.decision_function(data.X[np.ix_(test, train)] if pairwise else data.X[test])
 
     def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse what can be refused before any kernel value is computed."""
@@ -90,6 +114,11 @@ class KernelClassifier(KernelMachine, Classifier):
     def _expansion(self) -> np.ndarray:
         coef = super()._expansion()
         return coef if self._by_rest(len(self.classes_)) else unpack_pairs(coef, self.n_support_)
+
+    def _vector_classes(self) -> np.ndarray | None:
+        if self._by_rest(len(self.classes_)):
+            return None
+        return np.repeat(np.arange(len(self.n_support_)), self.n_support_)
 
     def _by_rest(self, classes: int) -> bool:
         return classes == 2 or self.multi_class == "ovr"
@@ -149,7 +178,7 @@ class KernelClassifier(KernelMachine, Classifier):
         classes = len(self.classes_)
         pairs = classes > 2 and self.multi_class == "ovo"
         decision = rest_from_pairs(scores, classes) if pairs else scores if classes > 2 else scores[:, 0]
-        return probabilities(decision, self.temperature_)
+        return softened(by_class(decision), self.temperature_)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:

@@ -20,7 +20,7 @@ from maxmargin.estimators.base import Machine, check_option, like
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.kernels.base import registry as kernels
-from maxmargin.parallel import one_blas_thread, over_blocks
+from maxmargin.models.decisions import decision_values
 from maxmargin.problem import Bias
 from maxmargin.result import Reason
 from maxmargin.training.budget import Budget
@@ -28,9 +28,6 @@ from maxmargin.training.expansion import Expansion, gather
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.train import Solution, Task
-
-#: Kernel values computed at once for new rows.
-VALUES = 2**20
 
 
 class KernelMachine(Machine):
@@ -137,7 +134,7 @@ class KernelMachine(Machine):
     def _scores(self, Z: Any) -> np.ndarray:
         """⟨w, φ(z)⟩ + b for rows that have been checked: one column a problem."""
         if self._w is not None:
-            return np.asarray(Z @ self._w.T) + self.intercept_
+            return decision_values(Z, self.kernel_, self.intercept_, self._w)
         if self._of_objects:
             return Z @ self._expansion().T + self.intercept_
         if self._precomputed:
@@ -147,16 +144,13 @@ class KernelMachine(Machine):
                     f" training time: pass the kernel between the new and the training samples"
                 )
             return Z[:, self.support_].astype(np.float64, copy=False) @ self._expansion().T + self.intercept_
-        out = np.empty((Z.shape[0], len(self.intercept_)))
-        coef, vectors = self._expansion().T, self.support_vectors_
+        return decision_values(
+            Z, self.kernel_, self.intercept_, None, self.support_vectors_, self._expansion(), self._vector_classes()
+        )
 
-        def fill(start: int, stop: int) -> None:
-            rows = Z[start:stop].astype(np.float64, copy=False)
-            out[start:stop] = self.kernel_.block(rows, vectors) @ coef
-
-        with one_blas_thread():
-            over_blocks(fill, Z.shape[0], max(16, VALUES // max(1, vectors.shape[0])))
-        return out + self.intercept_
+    def _vector_classes(self) -> np.ndarray | None:
+        """The class of each support vector, where there are pairs of classes."""
+        return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

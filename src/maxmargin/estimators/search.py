@@ -1,24 +1,19 @@
-"""The search for the best C (and gamma) by cross-validation, without doing anything twice.
+"""What the estimators that search share: scikit-learn's folds and scorers around the search of `training`.
 
-    1. For each gamma, compute the kernel matrix of all rows once, in float32, if it fits `cache_size`.
-    2. For each fold, take its block; every binary problem of several classes takes a block of that.
-    3. Fit for each C, all cores at work on different folds and values of C; see `folds`.
-    4. Score each fit on the rows that were left out: their kernel values are in the matrix, too.
-    5. Refit on all rows with the best C and gamma; the smallest of equals, which is the smoothest model.
-
-The fits on the way are certified as well, on the matrix that they used; `worst_gap_` is the worst of them.
+The best C and gamma (the smallest of equals, which is the smoothest model) are fitted to all rows in the end.
+`worst_gap_` is the worst relative gap of the fits on the way.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -26,16 +21,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.folds import Shared, make_fold, runs
-from maxmargin.interrupts import interruptible
-from maxmargin.kernels import Kernel, Linear, Precomputed
-from maxmargin.parallel import one_blas_thread, over_tasks, threads
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.result import Reason, Status
-from maxmargin.solvers import clock
 from maxmargin.training.budget import SPENT, Budget
-from maxmargin.training.kernel_matrix import shared_matrix
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Task
+from maxmargin.training.search import Fold, Grid, Part
+from maxmargin.training.train import Solution, Task
 
 #: The share of the time that goes into the search where the best is fitted to all rows afterwards, and how much of the
 #: rest that fit may use: looking at its data takes time, too.
@@ -79,27 +70,15 @@ class Search(BaseEstimator):
         self.gammas_ = np.array([getattr(kernel, "gamma", np.nan) for kernel in kernels], dtype=np.float64)
         folds = self._folds(base, data, targets, X, y)
         scorer = check_scoring(base, self.scoring)
-        pieces = runs(self.Cs_, apart=data.classes <= 2)  # several problems are enough to do for one thread
-        scores = np.full((len(self.Cs_), len(kernels), len(folds)), np.nan)
-        gaps = np.zeros_like(scores)
         searching = budget
         if self.refit and budget.max_time is not None:
             searching = replace(budget, max_time=SEARCH * budget.max_time)
-        with one_blas_thread(), interruptible(), clock.until(searching.until):
-            for g, kernel in enumerate(kernels):
-                if searching.spent:
-                    break
-                try:
-                    matrix = self._matrix(base, kernel, data)  # 1.
-                except clock.TimeUp:
-                    break
-                make = partial(make_fold, base, kernel, matrix, data, targets, self._tasks)
-                shared = [Shared(partial(make, *rows), len(pieces)) for rows in folds]  # 2.
-                self._try(shared, pieces, scorer, searching, g, scores, gaps)
+        cache = getattr(base, "cache_size", 0.0) * 1e6
+        grid = Grid(self.Cs_, kernels, folds, self.cv_tol, cache)
+        scores, gaps = grid.scores(data, partial(self._fold, base, targets, scorer), searching, self._tell)
         if searching.interrupted:
             if not np.isfinite(scores).any():
                 raise KeyboardInterrupt  # there is nothing to choose by
-            budget.interrupt()
         self.worst_gap_ = float(gaps.max())
         self._conclude(scores)
         self.status_ = self._status(scores, budget)
@@ -124,36 +103,22 @@ class Search(BaseEstimator):
             return Status(Reason.MAX_TIME, f"{done}; raise max_time, or try fewer values")
         return Status(Reason.CONVERGED, done)
 
-    def _try(
-        self,
-        folds: list[Shared],
-        pieces: list[slice],
-        scorer: Any,
-        budget: Budget,
-        g: int,
-        scores: np.ndarray,
-        gaps: np.ndarray,
-    ) -> None:
-        """Fit and score every C in every fold of one gamma; the largest C of a fold, which take longest, first."""
-        jobs = [(f, piece) for f in range(len(folds)) for piece in reversed(pieces)]
+    def _fold(self, base: Any, targets: np.ndarray, scorer: Any, part: Part) -> Fold:
+        """The problems of a fold, and how a machine that is made of their solutions scores."""
+        machine = copy(base)
+        machine.__dict__.pop("feature_names_in_", None)
+        if hasattr(machine, "kernel"):
+            machine.kernel = machine.kernel_ = part.kernel
+        machine.n_features_in_ = part.samples.X.shape[1]
+        tasks = self._tasks(machine, part.samples, targets[part.train])
 
-        def work(k: int) -> None:
-            f, piece = jobs[k]
-            if budget.spent:  # not even its fold is made
-                return
-            left = (len(jobs) * (scores.shape[1] - g) - k) / threads()
-            with folds[f].use() as fold:
-                fits = fold.fits(self.Cs_[piece], budget, self.cv_tol, left)  # 3.
-                for c, (machine, gap) in enumerate(fits, piece.start):
-                    scores[c, g, f] = scorer(machine, fold.left_out, fold.truth)  # 4.
-                    gaps[c, g, f] = gap
-            if np.isfinite(scores[:, g, f]).all():
-                self._tell(g, f, scores)
+        def score(C: float, solutions: list[Solution]) -> float:
+            fitted = copy(machine)
+            fitted.C = C
+            fitted.__dict__.update(fitted._fitted(part.samples, tasks, solutions))
+            return float(scorer(fitted, part.left_out, targets[part.test]))
 
-        try:
-            over_tasks(work, len(jobs), budget.stop.set)
-        except KeyboardInterrupt:
-            budget.interrupt()  # what was scored before counts
+        return Fold(tasks, score)
 
     def _folds(
         self, base: Any, data: Samples, targets: np.ndarray, X: Any, y: Any
@@ -235,18 +200,6 @@ class Search(BaseEstimator):
 
     def _kernels(self, base: Any, data: Samples) -> Sequence[Kernel]:
         return [Linear()]
-
-    def _matrix(self, base: Any, kernel: Kernel, data: Samples) -> np.ndarray | None:
-        """The kernel matrix of all rows, where there is one and it fits."""
-        n = data.X.shape[0]
-        if isinstance(kernel, Precomputed):
-            return data.X
-        if isinstance(kernel, Linear) or 8 * n * n > base.cache_size * 1e6:
-            return None
-        rows = data.X.astype(np.float32, copy=False)
-        if sp.issparse(rows):
-            rows = rows.tocsr()
-        return shared_matrix(kernel, rows, base.cache_size * 1e6)
 
     # Answers
 

@@ -82,7 +82,7 @@ class SVCCV(KernelSearch, ClassifierSearch):
     verbose : bool
         Say after each fold how far it is.
     kernel, degree, coef0, cache_size, class_weight, multi_class, bias, solver, random_state
-        As for SVC; the matrix is kept in float32.
+        As for SVC.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ class SVRCV(RegressorMixin, KernelSearch):
     verbose : bool
         Say after each fold how far it is.
     kernel, degree, coef0, epsilon, cache_size, bias, solver, random_state
-        As for SVR; the matrix is kept in float32.
+        As for SVR.
 
     Attributes
     ----------

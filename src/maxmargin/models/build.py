@@ -65,9 +65,9 @@ def model_of_solved(
             parts["w"] = coef
         else:
             support = np.flatnonzero((coef != 0.0).any(axis=0))
-            if scheme == "ovo" and codes is not None:  # LIBSVM wants them in order of their classes
+            if codes is not None:  # in order of their classes, as LIBSVM and scikit-learn want them
                 support = support[np.argsort(codes[support], kind="stable")]
-                parts["vector_classes"] = codes[support]
+                parts["vector_classes"] = codes[support] if scheme == "ovo" else None
             vectors = X[support].astype(np.float64)
             parts |= {"vectors": sp.csr_array(vectors) if sp.issparse(X) else vectors, "coef": coef[:, support]}
     b = np.array([one.bias(problem) for one in solved])
@@ -132,6 +132,7 @@ def _of_estimator(estimator: Any, **more: Any) -> Model:
         parts["coef"] = np.asarray(estimator._expansion())
         if scheme == "ovo":
             parts["vector_classes"] = np.repeat(np.arange(len(estimator.n_support_)), estimator.n_support_)
+    more.setdefault("temperature", getattr(estimator, "temperature_", None))
     names = getattr(estimator, "feature_names_in_", None)
     more.setdefault("names", None if names is None else tuple(str(name) for name in names))
     if "training" not in more:

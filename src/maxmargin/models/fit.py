@@ -20,22 +20,24 @@ import scipy.sparse as sp
 
 from maxmargin.columns import check_width
 from maxmargin.data.dataset import Data, label_text
-from maxmargin.data.scaling import scaling
+from maxmargin.data.scaling import Scaling, scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
 from maxmargin.models.build import model_of, model_of_solved, training_of
 from maxmargin.models.checkpoint import Checkpoint, fingerprint
 from maxmargin.models.checkpoint import load as load_checkpoint
 from maxmargin.models.classes import Scheme, pairs, problem_name, splits
+from maxmargin.models.decisions import FULL
 from maxmargin.models.estimated import concerns, estimated, solved_of
-from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
-from maxmargin.models.model import FULL, Model, check
+from maxmargin.models.legs import Standing, Stoppable, in_legs
+from maxmargin.models.model import Model, check
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.training.budget import Budget
+from maxmargin.training.calibrate import calibrated
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.samples import Samples, class_weights, rows_that_count
@@ -89,16 +91,11 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         max_iter=-1 if recipe.max_iter is None else recipe.max_iter,
         seed=recipe.seed,
     )
-    # 1.
-    learnt = None if recipe.scaling is None else scaling(recipe.scaling, data.X)
-    X = data.X if learnt is None else learnt.apply(data.X)
+    # 1. and 2.
+    ready = prepared(data, recipe, weights)
+    recipe, samples, classes, scheme = ready.recipe, ready.samples, ready.classes, ready.scheme
+    X, learnt = ready.X, ready.scaling
     n, d = X.shape
-    if sp.issparse(X) and X.nnz > FULL * n * d and 8.0 * n * d < FITS:
-        X = X.toarray()
-    # 2.
-    samples, target, classes, class_weight = samples_of(X, data, recipe, weights)
-    recipe = replace(recipe, kernel=recipe.kernel.fitted(samples.X, samples.repeats))
-    scheme = scheme_of(recipe, classes, d)
     if concerns(recipe):
         estimator = estimated(X, data, weights, recipe, scheme, budget)
         model = model_of(estimator, names=data.names, zero_based=data.zero_based, training=None)
@@ -109,7 +106,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         told = names if len(solved) == len(names) else ["all classes"]
         return Fit(model, solved, traces, [Machine(name, np.arange(n), None) for name in told], None)
     # 3.
-    machines = split(recipe, samples, target, classes, scheme)
+    machines = split(recipe, samples, ready.target, classes, scheme)
     if isinstance(recipe.kernel, Linear) and sp.issparse(X):
         check_width(d, len(machines), X.nnz)
     make = problem_maker(
@@ -140,10 +137,57 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         classes=classes,
         names=data.names,
         zero_based=data.zero_based,
-        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, class_weight, weights is not None),
+        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, weights is not None),
         scaling=learnt,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a training begins with: scaled rows, those that count, and a recipe whose kernel has its numbers."""
+
+    recipe: Recipe
+    X: Any
+    scaling: Scaling | None
+    samples: Samples
+    #: The targets of a regression.
+    target: np.ndarray | None
+    classes: np.ndarray | None
+    class_weight: Any
+    scheme: Scheme
+
+
+def prepared(data: Data, recipe: Recipe, weights: np.ndarray | None) -> Prepared:
+    """Scale the rows (1.), leave out those without a weight, and find the numbers of the kernel (2.)."""
+    learnt = None if recipe.scaling is None else scaling(recipe.scaling, data.X)
+    X = data.X if learnt is None else learnt.apply(data.X)
+    n, d = X.shape
+    if sp.issparse(X) and X.nnz > FULL * n * d and 8.0 * n * d < FITS:
+        X = X.toarray()
+    samples, target, classes, class_weight = samples_of(X, data, recipe, weights)
+    recipe = replace(recipe, kernel=recipe.kernel.fitted(samples.X, samples.repeats))
+    return Prepared(recipe, X, learnt, samples, target, classes, class_weight, scheme_of(recipe, classes, d))
+
+
+def with_probabilities(fitted: Fit, data: Data, recipe: Recipe, weights: np.ndarray | None, budget: Budget) -> Fit:
+    """The same model with a temperature, calibrated on rows that were held out."""
+    ready = prepared(data, recipe, weights)
+    if ready.classes is None:
+        raise InvalidInput(f"a model for {fitted.model.task} has no classes and no probabilities")
+    samples = ready.samples
+    inner = replace(
+        ready.recipe, scaling=None, class_weight=None, multiclass=None if samples.classes == 2 else ready.scheme
+    )
+
+    def decide(train: np.ndarray, test: np.ndarray, share: Budget) -> np.ndarray:
+        square = isinstance(inner.kernel, Precomputed)
+        rows = samples.X[np.ix_(train, train)] if square else samples.X[train]
+        model = fit(Data(rows, samples.codes[train]), inner, samples.weights[train], share).model
+        return model.by_class(model.scores(samples.X[np.ix_(test, train)] if square else samples.X[test]))
+
+    T = calibrated(decide, samples.codes, samples.weights, budget)
+    return replace(fitted, model=replace(fitted.model, temperature=T))
 
 
 def samples_of(
@@ -243,14 +287,13 @@ def _in_legs(
     one, result = in_legs(
         problem,
         (recipe.seed, k),
-        keep.standing or Standing(budget.work or WORK),
+        keep.standing or Standing(budget.work),
         keep.rest,
         solver=Stoppable(solver_by_name(recipe.chosen_solver, problem), budget.stop),
         tol=recipe.tol,
         max_iter=recipe.max_iter,
         max_time=budget.share(left),
         progress=budget.progress,
-        pays=budget.work is None,
     )
     if one.reason in UNFINISHED:
         keep.closed = True  # --resume walks the leg that was broken off again
@@ -267,7 +310,7 @@ def _checkpoint(machines: Sequence[Machine], samples: Samples, recipe: Recipe, b
     if budget.checkpoint is None:
         return None
     targets = np.concatenate([machine.target for machine in machines if machine.target is not None] or [np.empty(0)])
-    mark = fingerprint(recipe, samples.X, targets, np.append(samples.weights, budget.work or 0.0))
+    mark = fingerprint(recipe, samples.X, targets, np.append(samples.weights, budget.work))
     if budget.resume and os.path.exists(budget.checkpoint):
         keep = load_checkpoint(budget.checkpoint, mark)
         known = keep.done + ([] if keep.standing is None or keep.standing.best is None else [keep.standing.best])

@@ -46,8 +46,9 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     if model.classes is not None:
         order = model.classes[::-1] if model.scheme == "binary" else model.classes
         lines.append("label " + " ".join(whole_labels(order, "LIBSVM")))
-        if model.sigmoids is not None:
-            for key, column in zip(("probA", "probB"), model.sigmoids.T, strict=True):
+        sigmoids = _sigmoids(model)
+        if sigmoids is not None:
+            for key, column in zip(("probA", "probB"), sigmoids.T, strict=True):
                 lines.append(f"{key} " + " ".join(map(_number, column)))
         lines.append("nr_sv " + " ".join(map(str, counts)))
     lines.append("SV")
@@ -58,6 +59,17 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
             entries = zip(vectors.indices[ends[i] : ends[i + 1]], vectors.data[ends[i] : ends[i + 1]], strict=True)
             words = [*map(_number, table[:, i]), *(f"{j + 1}:{_number(value)}" for j, value in entries)]
             file.write((" ".join(words) + " \n").encode("ascii"))
+
+
+def _sigmoids(model: Model) -> np.ndarray | None:
+    """LIBSVM's A and B for each machine; the temperature of several classes is not of that form."""
+    if model.temperature is None:
+        return model.sigmoids
+    if model.scheme != "binary":
+        raise InvalidInput(
+            "LIBSVM's format has no place for the probabilities of several classes; train without --probability"
+        )
+    return np.array([[-1.0 / model.temperature, 0.0]])
 
 
 def _table(model: Model) -> tuple[Any, np.ndarray, list[int], np.ndarray]:

@@ -8,10 +8,8 @@ value wins) or one a pair i < j in LIBSVM's order (``"ovo"``, positive for the f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,15 +18,15 @@ from maxmargin.data.scaling import Scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses.base import Task
-from maxmargin.models.classes import pack_pairs, pairs, unpack_pairs, votes_of_pairs
-from maxmargin.parallel import one_blas_thread, over_blocks
+from maxmargin.models.classes import (
+    Scheme,
+    pairs,
+    problem_name,
+    rest_from_pairs,
+    votes_of_pairs,
+)
+from maxmargin.models.decisions import decision_values, widened
 
-Scheme = Literal["binary", "ovr", "ovo"]
-
-#: Kernel values, or values of features, that are looked at together.
-VALUES = 2**21
-#: A sparse matrix with a larger share of non-zeros is faster as a dense one.
-FULL = 0.3
 #: A power beyond this is 0 or infinite for all but a few numbers.
 LARGEST_DEGREE = 10_000
 
@@ -91,7 +89,9 @@ class Model:
     #: The name of the column that is the target, and whether indices of svmlight files begin at 0.
     target: str | None = None
     zero_based: bool | None = None
-    #: The sigmoids A, B with P(positive | z) = 1/(1 + exp(Az + B)), one row a machine.
+    #: What the decision values of the classes are divided by to give probabilities (their softmax).
+    temperature: float | None = None
+    #: Of models from other programs: the sigmoids A, B with P(positive | z) = 1/(1 + exp(Az + B)), one row a machine.
     sigmoids: np.ndarray | None = None
     training: Training | None = None
     #: Where it came from, in words; not part of the file.
@@ -111,59 +111,20 @@ class Model:
 
     def scores(self, Z: Any) -> np.ndarray:
         """The decision values of rows as they come, not yet scaled: one column a machine."""
-        Z = self.with_columns(Z)
-        out = np.empty((Z.shape[0], self.machines))
-        summed = None if self.coef is None else self._sums()
-        vectors = self.vectors
-        if vectors is not None and Z.shape[1] > vectors.shape[1]:
-            vectors = _widened(vectors, Z.shape[1])
-        # Sparse rows that are mostly full meet dense vectors quicker as dense ones.
-        full = sp.issparse(Z) and isinstance(vectors, np.ndarray) and Z.nnz > FULL * Z.shape[0] * Z.shape[1]
-
-        def fill(start: int, stop: int) -> None:
-            rows = Z[start:stop].toarray() if full else Z[start:stop]
-            if self.scaling is not None:
-                rows = self.scaling.apply(rows)
-            if summed is None:
-                assert self.w is not None
-                out[start:stop] = rows @ self.w.T
-            else:
-                out[start:stop] = summed(self.kernel.block(rows, vectors))
-
-        # A block of kernel values is as wide as there are vectors, and may hold its rows as a dense block.
-        wide = max(1, self.machines, 0 if vectors is None else vectors.shape[0], Z.shape[1] // 8)
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            over_blocks(fill, Z.shape[0], max(1, VALUES // wide))
-            out += self.b
+        out = decision_values(
+            self.with_columns(Z),
+            self.kernel,
+            self.b,
+            self.w,
+            self.vectors,
+            self.coef,
+            self.vector_classes,
+            None if self.scaling is None else self.scaling.apply,
+        )
         if not np.isfinite(out).all():
             row = int(np.flatnonzero(~np.isfinite(out).all(axis=1))[0])
             raise InvalidInput(f"the decision value of row {row + 1} overflows: the row, or the model, is too large")
         return out
-
-    def _sums(self) -> Callable[[np.ndarray], np.ndarray]:
-        """How a block of kernel values (rows × vectors) becomes Σ coef_i k(x_i, x), one column a machine.
-
-        In pairs a vector counts only against the other classes: with k classes that is k − 1 of k(k − 1)/2 products.
-        """
-        assert self.coef is not None
-        coef = self.coef.T.copy()
-        codes = self.vector_classes
-        if codes is None or self.classes is None or (np.diff(codes) < 0).any():
-            return lambda K: K @ coef
-        classes = len(self.classes)
-        counts = np.bincount(codes, minlength=classes)
-        table = pack_pairs(self.coef, counts)
-        if not np.array_equal(unpack_pairs(table, counts), self.coef):  # a vector that counts in a pair not its own
-            return lambda K: K @ coef
-        ends = np.concatenate([[0], np.cumsum(counts)])
-        parts = [(slice(a, b), table[:, a:b].T.copy()) for a, b in pairwise(ends)]
-        first, second = np.array(pairs(classes)).T
-
-        def summed(K: np.ndarray) -> np.ndarray:
-            sums = np.stack([K[:, own] @ against for own, against in parts])
-            return sums[first, :, second - 1].T + sums[second, :, first].T
-
-        return summed
 
     def decision_function(self, Z: Any) -> np.ndarray:
         """One value a row where there is one machine, else one column a machine."""
@@ -183,8 +144,16 @@ class Model:
         assert self.classes is not None
         if self.scheme == "binary":
             return self.classes[(scores[:, 0] > 0).astype(int)]
-        values = votes_of_pairs(scores, len(self.classes))[0] if self.scheme == "ovo" else scores
-        return self.classes[np.argmax(values, axis=1)]
+        if self.scheme == "ovo" and self.temperature is None:
+            return self.classes[np.argmax(votes_of_pairs(scores, len(self.classes))[0], axis=1)]
+        return self.classes[np.argmax(self.by_class(scores), axis=1)]  # as the probabilities have it
+
+    def by_class(self, scores: np.ndarray) -> np.ndarray:
+        """One value a class (of two classes: one for both) from those of the machines."""
+        assert self.classes is not None
+        if self.scheme == "binary":
+            return scores[:, 0]
+        return rest_from_pairs(scores, len(self.classes)) if self.scheme == "ovo" else scores
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """The probability of each class from decision values; one column a class."""
@@ -210,11 +179,10 @@ class Model:
         """What each machine is about."""
         if self.classes is None:
             return [self.task]
+        about: list[tuple[int, ...]] = list(pairs(len(self.classes)))
         if self.scheme == "ovr":
-            return [f"{label} vs rest" for label in self.classes]
-        if self.scheme == "ovo":
-            return [f"{self.classes[i]} vs {self.classes[j]}" for i, j in pairs(len(self.classes))]
-        return [f"{self.classes[0]} vs {self.classes[1]}"]
+            about = [(k,) for k in range(len(self.classes))]
+        return [problem_name(tuple(self.classes[k] for k in one)) for one in about]
 
     def with_columns(self, Z: Any) -> Any:
         """Rows with the model's columns: a sparse row may be shorter, or have features that training never saw."""
@@ -223,7 +191,7 @@ class Model:
         if not sp.issparse(Z) or isinstance(self.kernel, Precomputed):
             raise InvalidInput(f"the rows have {Z.shape[1]} columns; the model was trained on {self.columns}")
         if Z.shape[1] < self.columns:
-            return _widened(Z, self.columns)
+            return widened(Z, self.columns)
         # A feature without a weight adds nothing; in a kernel's distances it counts.
         return Z[:, : self.columns] if self.w is not None or self.scaling is not None else Z
 
@@ -271,6 +239,8 @@ def check(model: Model) -> Model:
         need(len(model.names) == model.columns, "the number of names")
     if model.training is not None:
         need(len(model.training.proofs) == model.machines, "the number of proofs")
+    if model.temperature is not None:
+        need(model.classes is not None and 0.0 < model.temperature < np.inf, "the temperature")
     if model.sigmoids is not None:
         need(model.sigmoids.shape == (model.machines, 2) and bool(np.isfinite(model.sigmoids).all()), "the sigmoids")
     return model
@@ -288,10 +258,3 @@ def check_kernel(kernel: Kernel) -> None:
             raise InvalidInput(f"the {name} of its kernel {kernel.name!r} is {value!r:.40}; it must be a finite number")
     if getattr(kernel, "degree", 1) > LARGEST_DEGREE:
         raise InvalidInput(f"the degree of its kernel is {kernel.degree:g}; the largest is {LARGEST_DEGREE}")  # type: ignore[attr-defined]
-
-
-def _widened(X: Any, width: int) -> Any:
-    """The same rows with more columns, all of them 0."""
-    if sp.issparse(X):
-        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-    return np.hstack([X, np.zeros((X.shape[0], width - X.shape[1]))])

@@ -71,6 +71,7 @@ def _document(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         "names": model.names,
         "target": model.target,
         "zero_based": model.zero_based,
+        "temperature": model.temperature,
         "scaling": None,
         "training": None,
     }
@@ -136,9 +137,16 @@ def _model(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
         names=None if names is None else tuple(str(name) for name in names),
         target=None if document["target"] is None else str(document["target"]),
         zero_based=None if document["zero_based"] is None else bool(document["zero_based"]),
+        temperature=_temperature(document.get("temperature")),
         sigmoids=floats.get("sigmoids"),
         training=None if document["training"] is None else _read_training(document["training"], arrays),
     )
+
+
+def _temperature(value: Any) -> float | None:
+    if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
+        raise InvalidInput(f"its temperature is {value!r:.40}; it must be a number")
+    return None if value is None else float(value)
 
 
 def _kernel(document: dict[str, Any]) -> Kernel:

@@ -1,15 +1,16 @@
 """Probabilities from decision values.
 
-Two classes: P(positive | z) = 1/(1 + exp(Az + B)); for the logistic loss that is the loss's own model, A = −1, B = 0;
-otherwise A and B are fitted to decision values that the machine did not train on (`fit_sigmoid`).
+A model that was calibrated here has one number, the temperature T:
 
-    maximise  Σ t_i log p_i + (1 − t_i) log(1 − p_i),  t = (N₊+1)/(N₊+2) or 1/(N₋+2),  by Newton's method with halving
+    p(class k | x) = exp(d_k/T) / Σ_j exp(d_j/T)        two classes: 1 / (1 + exp(−d/T))
 
-Several classes: one against the rest, the values are divided by their sum; in pairs, the p that minimises
-Σ_i Σ_{j≠i} (r_ji p_i − r_ij p_j)² with Σp = 1, one linear system a row.
+with d the decision values, one a class. One positive number cannot change their order, so that labels and probabilities
+always agree. The logistic loss has a model of its own: T = 1. Models of LIBSVM bring a sigmoid for each machine,
+P(positive | z) = 1/(1 + exp(Az + B)): one against the rest, the values are divided by their sum; in pairs, the p that
+minimises Σ_i Σ_{j≠i} (r_ji p_i − r_ij p_j)² with Σp = 1, one linear system a row.
 
-Platt, "Probabilistic outputs for support vector machines", 1999; Lin, Lin & Weng, Machine Learning 68, 2007; Wu, Lin
-& Weng, "Probability estimates for multi-class classification by pairwise coupling", JMLR 5, 2004 (second method).
+Platt, "Probabilistic outputs for support vector machines", 1999; Wu, Lin & Weng, "Probability estimates for multi-class
+classification by pairwise coupling", JMLR 5, 2004 (second method).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import softmax
 
 from maxmargin.errors import InvalidInput
 from maxmargin.models.classes import pairs
@@ -29,6 +31,8 @@ def probabilities(model: Model, scores: np.ndarray) -> np.ndarray:
     """The probability of each class, one column a class; refused where the model has none."""
     if model.classes is None:
         raise InvalidInput(f"a model for {model.task} has no classes and no probabilities")
+    if model.temperature is not None:
+        return softened(by_class(model.by_class(scores)), model.temperature)
     sigmoids = model.sigmoids
     if sigmoids is None:
         if model.training is None or model.training.loss != "logistic":
@@ -41,6 +45,16 @@ def probabilities(model: Model, scores: np.ndarray) -> np.ndarray:
         positive = np.maximum(positive, 1e-300)
         return positive / positive.sum(axis=1, keepdims=True)
     return coupled(positive, len(model.classes))
+
+
+def by_class(decision: np.ndarray) -> np.ndarray:
+    """One column a class: the value of two classes is shared between them."""
+    return np.column_stack([-0.5 * decision, 0.5 * decision]) if decision.ndim == 1 else decision
+
+
+def softened(decision: np.ndarray, temperature: float) -> np.ndarray:
+    """The probabilities of the classes from their decision values, in the order of these."""
+    return softmax(decision / temperature, axis=1)
 
 
 def sigmoid(z: np.ndarray, A: np.ndarray | float, B: np.ndarray | float) -> np.ndarray:
@@ -67,34 +81,3 @@ def coupled(positive: np.ndarray, classes: int) -> np.ndarray:
     right[:, classes] = 1.0
     p = np.maximum(np.linalg.solve(system, right)[:, :classes, 0], 0.0)
     return p / p.sum(axis=1, keepdims=True)
-
-
-def fit_sigmoid(z: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
-    """A and B for decision values z of samples that are positive or not."""
-    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
-    t = np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))
-
-    def loss(A: float, B: float) -> float:
-        f = A * z + B
-        return float(np.sum(t * f + np.logaddexp(0.0, -f)))
-
-    A, B = 0.0, float(np.log((n_negative + 1.0) / (n_positive + 1.0)))
-    value = loss(A, B)
-    for _ in range(100):
-        p = sigmoid(z, A, B)
-        d1, d2 = t - p, p * (1.0 - p)
-        gradient = np.array([z @ d1, d1.sum()])
-        if np.abs(gradient).max() < 1e-5:
-            break
-        hessian = np.array([[z @ (d2 * z), z @ d2], [z @ d2, d2.sum()]]) + 1e-12 * np.eye(2)
-        step = -np.linalg.solve(hessian, gradient)
-        slope, length = float(gradient @ step), 1.0
-        while length > 1e-10:
-            after = loss(A + length * step[0], B + length * step[1])
-            if after < value + 1e-4 * length * slope:
-                break
-            length /= 2.0
-        else:
-            break
-        A, B, value = A + length * float(step[0]), B + length * float(step[1]), after
-    return A, B
