@@ -77,8 +77,8 @@ def _marks(path: str | os.PathLike[str] | None, read: bool) -> set[object]:
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A new file in the same folder that takes the place of `path` when all is written and safe on the disk.
 
-    A name that ends in .gz, .xz or .zst is compressed. What is no ordinary file (a pipe, a device) is written to as it
-    is: it must not be replaced. A file that is replaced keeps its mode.
+    A name that ends in .gz, .bz2, .xz or .zst is compressed. What is no ordinary file (a pipe, a device) is written to
+    as it is: it must not be replaced. A file that is replaced keeps its mode.
     """
     final = place(path)
     if final.exists() and not final.is_file():
@@ -183,6 +183,11 @@ def _compressed(file: IO[bytes], suffix: str) -> Iterator[Any]:
 
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as out:  # no time in it: the same data gives the same bytes
             yield out
+    elif suffix == ".bz2":
+        import bz2
+
+        with bz2.BZ2File(file, "wb") as shrunk:
+            yield shrunk
     elif suffix == ".xz":
         import lzma
 

@@ -47,14 +47,13 @@ def test_what_is_written_is_read_back_bit_for_bit(kind, X, classes, tmp_path_fac
     path = tmp_path_factory.mktemp("round") / f"data.{SUFFIX.get(kind, kind)}"
     write(path, Data(X, y))
     options = {"zero_based": False, "columns": X.shape[1]} if kind == "svmlight" else {}
-    options |= {"target": str(X.shape[1] + 1)} if kind == "npy" else {}
     for parts in ([read(path, **options)], list(blocks(path, **options))):
         found = np.vstack([part.X.toarray() if sp.issparse(part.X) else part.X for part in parts])
         assert (found + 0.0).tobytes() == (X + 0.0).tobytes()  # a sparse format has no negative zero
         np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), y)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "npy"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_text_labels_in_every_format(kind, tmp_path):
     needs(kind)
     path = tmp_path / f"data.{SUFFIX.get(kind, kind)}"

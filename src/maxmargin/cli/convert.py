@@ -22,6 +22,7 @@ def convert(
     to: str | None = typer.Option(None, help="The format to write, where the name does not say it."),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
+    drop: list[str] = options.DROP,
     zero_based: bool | None = options.BASE,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -37,9 +38,9 @@ def convert(
     if screen and to is None:
         raise typer.BadParameter("which format should standard output have? Say it with --to")
     options.outputs({"SOURCE": source}, {"OUTPUT": None if screen else output})
-    if source != "-" and format is None and (kind := models.format_of(source)) is not None:
-        if target is not None or zero_based is not None:
-            raise typer.BadParameter("--target and --zero-based are for data; this is a model")
+    if (kind := options.model_format(source, format)) is not None:
+        if target is not None or zero_based is not None or drop:
+            raise typer.BadParameter("--target, --drop and --zero-based are for data; this is a model")
         if to is None and output.suffix not in models.SUFFIXES:
             raise typer.BadParameter(
                 f"which format should {output} have? End the name in one of: {', '.join(models.SUFFIXES)}"
@@ -59,7 +60,8 @@ def convert(
     def counted() -> Iterator[Any]:
         nonlocal rows
         with options.reading(source, not quiet) as progress:
-            for part in blocks(source, format, target=target, zero_based=zero_based, needed=False, progress=progress):
+            reader: dict[str, Any] = {"target": target, "drop": drop, "zero_based": zero_based, "needed": False}
+            for part in blocks(source, format, **reader, progress=progress):
                 rows += part.n
                 yield part
         if rows == 0:

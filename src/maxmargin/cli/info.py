@@ -12,7 +12,7 @@ from maxmargin.files import shown
 
 
 def info(
-    file: Path = typer.Argument(..., help="A data or model file."),
+    file: Path = typer.Argument(..., help="A data or model file; - is data on standard input."),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
     zero_based: bool | None = options.BASE,
@@ -23,9 +23,7 @@ def info(
 
     Example: maxmargin info a9a.mm
     """
-    from maxmargin.models.formats import format_of
-
-    kind = format_of(file) if format is None else None
+    kind = options.model_format(file, format)
     if kind is not None:
         facts = _of_model(file, kind)
     else:
@@ -74,13 +72,13 @@ def _of_data(
     import scipy.sparse as sp
 
     from maxmargin.data.dataset import label_text
-    from maxmargin.data.formats import blocks, format_of
+    from maxmargin.data.formats import blocks, recognised
 
     rows, width, values, sparse = 0, 0, 0, False
     labels: dict[str, int] = {}
     low, high = np.inf, -np.inf
-    kind = format_of(file, format)
-    for part in blocks(file, kind, target=target, zero_based=zero_based, needed=False, progress=progress):
+    kind, opened = recognised(file, format, progress)
+    for part in blocks(opened, kind, target=target, zero_based=zero_based, needed=False, progress=progress):
         rows, width = rows + part.n, max(width, part.X.shape[1])
         sparse = sp.issparse(part.X)
         values += part.X.nnz if sparse else int(np.count_nonzero(part.X))

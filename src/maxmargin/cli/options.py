@@ -36,6 +36,7 @@ TARGET = typer.Option(
     help="The column that is the target (by default target, label, class or y).",
     rich_help_panel=DATA_PANEL,
 )
+DROP = typer.Option([], "--drop", help="A column of a table to leave out; may be repeated.", rich_help_panel=DATA_PANEL)
 BASE = typer.Option(
     None,
     "--zero-based/--one-based",
@@ -115,6 +116,14 @@ def stopping(budget: Budget) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def model_format(path: str | Path, format: str | None = None) -> str | None:
+    """The format of a model file; None for data, for which a format may be named, and for pipes, which hold data."""
+    from maxmargin.data.source import is_pipe
+    from maxmargin.models.formats import format_of
+
+    return None if format is not None or is_pipe(path) else format_of(path)
 
 
 def row_weights(path: Path | None, n: int) -> Any:

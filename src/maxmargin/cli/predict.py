@@ -81,9 +81,9 @@ def parts_for(
     model: Model, data: str, format: str | None, target: str | None, zero_based: bool | None, progress: Any
 ) -> Iterator[Any]:
     """The rows of a file in blocks, read as the model's training data was."""
-    from maxmargin.data.formats import blocks, format_of
+    from maxmargin.data.formats import blocks, recognised
 
-    kind = format_of(data, format)
+    kind, opened = recognised(data, format, progress)
     more: dict[str, Any] = {}
     if kind == "svmlight":
         more["zero_based"] = model.zero_based if zero_based is None else zero_based
@@ -92,7 +92,7 @@ def parts_for(
         more = {"target": target or model.target, "zero_based": zero_based, "features": model.names}
         if kind == "npz":
             more["features"] = None
-    return blocks(data, kind, needed=False, progress=progress, **more)
+    return blocks(opened, kind, needed=False, progress=progress, **more)
 
 
 def _classes(model: Model) -> Any:

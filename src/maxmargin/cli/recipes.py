@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from maxmargin.cli.problem_options import KERNEL_ALIASES
+from maxmargin.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from maxmargin.data import Data
     from maxmargin.training.recipe import Recipe
 
 
@@ -113,3 +115,21 @@ def refuse_if(wrong: bool, sentence: str) -> None:
     """A mistake of usage, in one sentence."""
     if wrong:
         raise typer.BadParameter(sentence)
+
+
+def refuse_values(rows: Data) -> None:
+    """Refuse to take numbers for classes where they look like the targets of a regression.
+
+    They do where they are not whole and more than 20, or so many that fewer than ten rows have the same one. Whoever
+    means classes says so by --multiclass.
+    """
+    import numpy as np
+
+    if rows.y is None or rows.y.dtype.kind == "U":
+        return
+    different = len(np.unique(rows.y))
+    if different > (20 if rows.y.dtype.kind == "f" else max(100, rows.n // 10)):
+        raise InvalidInput(
+            f"{rows.source} has {different} different targets in {rows.n} rows, which looks like a regression: add"
+            " --loss epsilon-insensitive (or name --multiclass, if they are classes)"
+        )

@@ -1,4 +1,8 @@
-"""NumPy's files: .npy (a matrix, one column of which may be the target) and .npz (X and y; X may be SciPy's CSR)."""
+"""NumPy's files: .npy and .npz.
+
+An .npy file is a matrix, one column of which may be the target, or rows with the fields X and target. An .npz file
+holds X and y; X may be SciPy's CSR.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +47,24 @@ ZIP_ERRORS = (
 
 
 def read_npy(
-    path: str | os.PathLike[str], target: str | None = None, features: Sequence[str] | None = None, needed: bool = True
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    drop: Sequence[str] = (),
 ) -> Data:
     """Read a matrix; the columns are called 1, 2, 3, ..."""
-    parts = list(npy_blocks(path, target, features, needed))
+    parts = list(npy_blocks(path, target, features, needed, drop))
     y = None if parts[0].y is None else whole_numbers(np.concatenate([part.y for part in parts if part.y is not None]))
     return Data(np.concatenate([part.X for part in parts]), y, parts[0].names, parts[0].source)
 
 
 def npy_blocks(
-    path: str | os.PathLike[str], target: str | None = None, features: Sequence[str] | None = None, needed: bool = True
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    drop: Sequence[str] = (),
 ) -> Iterator[Data]:
     """Read a matrix some thousand rows at a time."""
     name = os.fspath(path)
@@ -61,18 +73,33 @@ def npy_blocks(
         offset = file.tell()
         if offset + np.prod(shape, dtype=np.int64) * dtype.itemsize != os.fstat(file.fileno()).st_size:
             raise InvalidInput(f"{name} is longer or shorter than its header says")
-    if len(shape) != 2 or 0 in shape or dtype.kind not in "fiub":
+    own = dtype.names is not None  # a target of its own
+    fine = len(shape) == (1 if own else 2) and 0 not in shape and (own or dtype.kind in "fiub")
+    if not fine or (own and not dtype["X"].shape[0]):
         raise InvalidInput(f"{name} holds {dtype} of shape {shape}; a table of numbers with rows and columns is needed")
-    roles = columns(name, [str(k + 1) for k in range(shape[1])], target, features, needed)
+    width = dtype["X"].shape[0] if own else shape[1]
+    names = [str(k + 1) for k in range(width)]
+    if own and target not in (None, "target", str(width + 1)):
+        raise InvalidInput(f"{name} has its target with it; drop the name {target!r} of the target")
+    if own and features is None:
+        features = [one for one in names if one not in drop]
+    roles = columns(name, names, None if own else target, features, needed and not own, drop)
     matrix = np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
     chosen = [int(np.flatnonzero(roles.roles == k)[0]) for k in range(len(roles.features))]
     for start in range(0, shape[0], ROWS):
         block = np.asarray(matrix[start : start + ROWS])
-        X = checked(block[:, chosen], name, start)
+        X = checked((block["X"] if own else block)[:, chosen], name, start)
         y = None
-        if roles.target is not None:
-            y = whole_numbers(checked(block[:, roles.roles == TARGET], name, start).ravel())
+        if own:
+            y = _target(block["target"], name, start)
+        elif roles.target is not None:
+            y = _target(block[:, roles.roles == TARGET].ravel(), name, start)
         yield Data(X, y, roles.features, name)
+
+
+def _target(y: np.ndarray, name: str, first: int) -> np.ndarray:
+    """Targets as they are used: text, or finite numbers."""
+    return y.astype(str) if y.dtype.kind == "U" else whole_numbers(checked(y.reshape(-1, 1), name, first).ravel())
 
 
 def read_npz(path: str | os.PathLike[str], target: str | None = None, needed: bool = True) -> Data:
@@ -121,14 +148,16 @@ def archive(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 
 def write_npy(file: IO[bytes], parts: Iterable[Data]) -> None:
-    """Write one matrix of numbers, the target as its last column."""
+    """Write one matrix of numbers; with a target, rows with the fields ``X`` and ``target``."""
     X, y = _whole(parts)
-    if y is not None and y.dtype.kind == "U":
-        raise InvalidInput("text labels cannot stand in a matrix of numbers: write .npz or CSV")
     if sp.issparse(X):
         check_dense(X.shape[0], X.shape[1], X.nnz, "write .npz, which keeps it sparse")
     dense = X.toarray() if sp.issparse(X) else X
-    file.write(npy.packed(dense if y is None else np.column_stack([dense, y.astype(np.float64)])))
+    if y is not None:
+        rows = np.empty(len(y), npy.with_target(dense.shape[1], y.dtype.newbyteorder("<").str))
+        rows["X"], rows["target"] = dense, y
+        dense = rows
+    file.write(npy.packed(dense))
 
 
 def write_npz(file: IO[bytes], parts: Iterable[Data]) -> None:

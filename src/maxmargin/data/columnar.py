@@ -19,10 +19,14 @@ ROWS = 2**16
 
 
 def read(
-    path: str | os.PathLike[str], target: str | None = None, features: Sequence[str] | None = None, needed: bool = True
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    drop: Sequence[str] = (),
 ) -> Data:
     """Read a whole file."""
-    parts = list(blocks(path, target, features, needed))
+    parts = list(blocks(path, target, features, needed, drop))
     if not parts:
         raise InvalidInput(f"{os.fspath(path)} has no rows")
     labels = [part.y for part in parts if part.y is not None]
@@ -31,7 +35,11 @@ def read(
 
 
 def blocks(
-    path: str | os.PathLike[str], target: str | None = None, features: Sequence[str] | None = None, needed: bool = True
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    needed: bool = True,
+    drop: Sequence[str] = (),
 ) -> Iterator[Data]:
     """Read a file some thousand rows at a time."""
     pa = _pyarrow()
@@ -40,7 +48,7 @@ def blocks(
     try:
         with open(path, "rb") as plain, _source(plain) as file:
             names, batches = _opened(file)
-            roles = columns(name, names, target, features, needed)
+            roles = columns(name, names, target, features, needed, drop)
             for batch in batches:
                 if batch.num_rows:
                     batch.validate(full=True)  # damaged offsets would lead anywhere in memory

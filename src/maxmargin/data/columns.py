@@ -33,16 +33,30 @@ class Columns:
 
 
 def columns(
-    source: str, names: Sequence[str], target: str | None, features: Sequence[str] | None, needed: bool
+    source: str,
+    names: Sequence[str],
+    target: str | None,
+    features: Sequence[str] | None,
+    needed: bool,
+    drop: Sequence[str] = (),
 ) -> Columns:
-    """Find the target and the features by name; the target may be missing where it is not `needed`."""
+    """Find the target and the features by name; the target may be missing where it is not `needed`.
+
+    Columns without names are called 1, 2, 3, ...: where there are as many as features, the target is not among them.
+    """
     names = tuple(name.strip() for name in names)
     known = set(names)
     if len(known) < len(names):
         raise InvalidInput(f"{source} has two columns called {_twice(names)!r}; rename one")
+    if features is not None and _numbered(names, features):
+        return Columns(names, np.arange(len(names)), tuple(features))
     place = _target(source, names, target, needed)
+    for name in drop:
+        if name not in known or (place is not None and names[place] == name):
+            what = "no column" if name not in known else "only one target,"
+            raise InvalidInput(f"{source} has {what} {name!r} to leave out; it has: {_shown(names)}")
     if features is None:
-        features = [name for k, name in enumerate(names) if k != place]
+        features = [name for k, name in enumerate(names) if k != place and name not in drop]
     if not features:
         raise InvalidInput(f"{source} has no column besides the target; features are needed")
     missing = next((name for name in features if name not in known), None)
@@ -55,6 +69,16 @@ def columns(
     for k, name in enumerate(names):
         roles[k] = TARGET if k == place else position.get(name, SKIPPED)
     return Columns(names, roles, tuple(features))
+
+
+def _numbered(names: Sequence[str], features: Sequence[str]) -> bool:
+    """Whether columns without names are just the features, which have other numbers where the target was among them."""
+    return (
+        len(names) == len(features)
+        and list(names) == [str(k + 1) for k in range(len(names))]
+        and all(name.isdecimal() for name in features)
+        and list(map(int, features)) == sorted({int(name) for name in features})
+    )
 
 
 def _twice(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from maxmargin.data import arrays, columnar, svmlight, table
 from maxmargin.data.dataset import Data
-from maxmargin.data.source import COMPRESSED, Progress, Source
+from maxmargin.data.source import COMPRESSED, Progress, Source, is_pipe
 from maxmargin.errors import InvalidInput
 from maxmargin.files import replacing
 
@@ -38,11 +38,12 @@ _NAMED = ("csv", "tsv", "parquet", "arrow", "npy")
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Source,
     format: str | None = None,
     *,
     target: str | None = None,
     features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     needed: bool = True,
     zero_based: bool | None = None,
     columns: int = 0,
@@ -52,14 +53,16 @@ def read(
 
     Parameters
     ----------
-    path : str or path
-        The file; ``-`` is standard input (svmlight unless said otherwise). Text may be compressed (gz, xz, zst).
+    path : str, path or Source
+        The file; ``-`` is standard input. Text may be compressed (gz, bz2, xz, zst), and may come from a pipe.
     format : str
         One of `FORMATS`; by default told from the name, or else from the first line.
     target : str
         The column (or array) that is the target; by default one called target, label, class or y.
     features : list of str
         The columns to take, in this order; by default all but the target.
+    drop : list of str
+        Columns of a table to leave out; by default none.
     needed : bool
         Whether a file without a target is refused.
     zero_based : bool
@@ -69,35 +72,38 @@ def read(
     progress : function
         Called with the bytes read so far and the size of the file, for text.
     """
-    kind = format_of(path, format)
-    options = _options(kind, target, features, needed, zero_based, columns)
+    kind, path = recognised(path, format, progress)
+    options = _options(kind, target, features, drop, needed, zero_based, columns)
     if kind == "svmlight":
         return svmlight.read(path, progress=progress, **options)
     if kind in ("csv", "tsv"):
         return table.read(path, progress=progress, **options)
+    assert not isinstance(path, Source)
     if kind == "npz":
         return arrays.read_npz(path, **options)
     return (arrays.read_npy if kind == "npy" else columnar.read)(path, **options)
 
 
 def blocks(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Source,
     format: str | None = None,
     *,
     target: str | None = None,
     features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     needed: bool = True,
     zero_based: bool | None = None,
     columns: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Data]:
     """Read a file in blocks of rows, with the parameters of `read`; only .npz is read whole."""
-    kind = format_of(path, format)
-    options = _options(kind, target, features, needed, zero_based, columns)
+    kind, path = recognised(path, format, progress)
+    options = _options(kind, target, features, drop, needed, zero_based, columns)
     if kind == "svmlight":
         return svmlight.blocks(path, progress=progress, **options)
     if kind in ("csv", "tsv"):
         return table.blocks(path, progress=progress, **options)
+    assert not isinstance(path, Source)
     if kind == "npz":
         return iter([arrays.read_npz(path, **options)])
     return (arrays.npy_blocks if kind == "npy" else columnar.blocks)(path, **options)
@@ -127,14 +133,26 @@ def _standard_output() -> Iterator[IO[bytes]]:
     sys.stdout.flush()
 
 
+def recognised(
+    path: str | os.PathLike[str] | Source, format: str | None = None, progress: Progress | None = None
+) -> tuple[str, str | os.PathLike[str] | Source]:
+    """The format of a file or a pipe, and what `read` and `blocks` take for it: a pipe is opened here, once."""
+    if not isinstance(path, Source) and not is_pipe(path):
+        return format_of(path, format), path
+    source = path if isinstance(path, Source) else Source(path, progress)
+    source.__enter__()
+    kind = format_of(source.path, format) if format else by_suffix(source.path) or _by_contents(source.peek(2**16))
+    if kind not in ("svmlight", "csv", "tsv"):
+        raise InvalidInput(f"{source.name} holds {kind} data, which is read from a file only: write it to a file first")
+    return kind, source
+
+
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     """The format of a file: as said, by its name, or by its first line."""
     if format is not None:
         if format not in FORMATS:
             raise InvalidInput(f"there is no data format {format!r}; there are: {', '.join(FORMATS)}")
         return format
-    if os.fspath(path) == "-":
-        return "svmlight"
     with Source(path) as source:  # also says if there is no such file
         kind = by_suffix(path)
         return kind if kind is not None else _by_contents(source.read(2**16))
@@ -156,29 +174,35 @@ def _by_contents(start: bytes) -> str:
         return "arrow"
     if start.startswith(b"\x93NUMPY"):
         return "npy"
+    if start.startswith(b"PK\x03\x04"):
+        return "npz"
     for line in start.splitlines():
         words = line.split(b"#")[0].split()
-        if words:
-            entries = words[1:] or words
-            return "svmlight" if all(b":" in word for word in entries) else "csv"
-    return "svmlight"
+        if len(words) > 1:
+            return "svmlight" if all(b":" in word for word in words[1:]) else "csv"
+        if words and any(mark in words[0] for mark in b":,;"):  # an entry without a label, or a table without blanks
+            return "svmlight" if b":" in words[0] and b"," not in words[0] else "csv"
+    return "csv" if start.strip() else "svmlight"
 
 
 def _options(
     kind: str,
     target: str | None,
     features: Sequence[str] | None,
+    drop: Sequence[str],
     needed: bool,
     zero_based: bool | None,
     columns: int,
 ) -> dict[str, Any]:
     """The options that a format has; one that it does not have is refused."""
+    if drop and kind not in _NAMED:
+        raise InvalidInput(f"{kind} data has no names of columns: none can be left out")
     if kind == "svmlight":
         if target is not None:
             raise InvalidInput("an svmlight file has its target first in the line; drop the name of the target")
-        return {"zero_based": zero_based, "columns": columns}
+        return {"zero_based": zero_based, "columns": columns, "needed": needed}
     if zero_based is not None:
         raise InvalidInput(f"only svmlight files have indices that begin at 0 or 1; {kind} has none")
     if kind in _NAMED:
-        return {"target": target, "features": features, "needed": needed}
+        return {"target": target, "features": features, "needed": needed, "drop": drop}
     return {"target": target, "needed": needed}

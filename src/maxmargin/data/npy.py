@@ -17,7 +17,9 @@ KINDS = "fiubU"
 MAGIC = b"\x93NUMPY"
 #: The header is what Python shows of a dictionary; it is matched, not evaluated.
 HEADER = re.compile(
-    r"\{'descr': '(?P<descr>[<>|=]?[a-zA-Z][0-9]{0,6})', 'fortran_order': (?P<fortran>True|False), "
+    r"\{'descr': (?:'(?P<descr>[<>|=]?[a-zA-Z][0-9]{0,6})'"
+    r"|\[\('X', '<f8', \((?P<columns>[0-9]{1,9}),\)\), \('target', '(?P<target><[fiU][0-9]{1,6})'\)\]), "
+    r"'fortran_order': (?P<fortran>True|False), "
     r"'shape': \((?P<shape>[0-9, ]{0,100})\), \}\s*"
 )
 LONGEST_HEADER = 10_000
@@ -30,7 +32,7 @@ def header(file: IO[bytes], name: str, available: int) -> tuple[tuple[int, ...],
     except (ValueError, TypeError) as error:
         told = (str(error).splitlines() or [type(error).__name__])[0]
         raise InvalidInput(f"{name} is not an array in NumPy's format: {told}") from None
-    if dtype.kind not in KINDS or dtype.hasobject:
+    if (dtype.kind not in KINDS and dtype.names is None) or dtype.hasobject:
         raise InvalidInput(f"{name} holds values of type {dtype}; only numbers and text are read")
     size = prod(shape) * dtype.itemsize
     if size > available:
@@ -50,7 +52,13 @@ def _parsed(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     if fields is None:
         raise ValueError("its values are not of one simple type, or its header is damaged")
     shape = tuple(int(length) for length in fields["shape"].split(",") if length.strip())
-    return shape, fields["fortran"] == "True", np.dtype(fields["descr"])
+    dtype = np.dtype(fields["descr"]) if fields["descr"] else with_target(int(fields["columns"]), fields["target"])
+    return shape, fields["fortran"] == "True", dtype
+
+
+def with_target(columns: int, target: str) -> np.dtype:
+    """The type of a row with its target: in NumPy, ``rows["X"]`` is the matrix and ``rows["target"]`` the targets."""
+    return np.dtype([("X", "<f8", (columns,)), ("target", target)])
 
 
 def read(file: IO[bytes], name: str, available: int) -> np.ndarray:

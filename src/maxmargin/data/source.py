@@ -5,10 +5,12 @@ The next piece is read (and decompressed) by a thread of its own while the last 
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -32,7 +34,7 @@ LONGEST_LINE = 2**28
 #: Called with the bytes read so far and the size of the file (0 where nobody knows it).
 Progress = Callable[[int, int], object]
 
-_MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+_MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2"}
 COMPRESSED = tuple(f".{name}" for name in _MAGIC.values())
 
 
@@ -60,8 +62,11 @@ class Source:
         self.name = "standard input" if self.path == "-" else self.path
         self.progress = progress
         self._raw: IO[bytes] | None = None
+        self._ahead = b""
 
     def __enter__(self) -> Source:
+        if self._raw is not None:  # opened before, to look at its first bytes: a pipe cannot be opened twice
+            return self
         if self.path == "-":
             self._raw, self.size = sys.stdin.buffer, 0
         else:
@@ -79,8 +84,20 @@ class Source:
         if self._raw is not None and self.path != "-":
             self._raw.close()
 
+    def peek(self, size: int) -> bytes:
+        """The first bytes of the decompressed contents, which `read` gives again."""
+        while len(self._ahead) < size and (more := self._take(size - len(self._ahead))):
+            self._ahead += more
+        return self._ahead
+
     def read(self, size: int) -> bytes:
         """Up to so many bytes of the decompressed contents; none at the end."""
+        if self._ahead:
+            taken, self._ahead = self._ahead[:size], self._ahead[size:]
+            return taken
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
         except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
@@ -124,6 +141,20 @@ class Source:
                     return
 
 
+def opened(path: str | os.PathLike[str] | Source, progress: Progress | None = None) -> Source:
+    """A source for a path, or the one that is given."""
+    return path if isinstance(path, Source) else Source(path, progress)
+
+
+def is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Whether something can be read once only: standard input, or what is neither a file nor a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return os.fspath(path) == "-"
+    return os.fspath(path) == "-" or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 class _Counted(io.RawIOBase):
     """Counts the bytes that are taken from a file."""
 
@@ -163,6 +194,8 @@ def _decompressed(counted: _Counted, name: str) -> Any:
         stream = gzip.GzipFile(fileobj=counted)
     elif kind == "xz":
         stream = lzma.LZMAFile(stream)
+    elif kind == "bz2":
+        stream = bz2.BZ2File(stream)
     elif kind == "zst":
         try:
             import zstandard

@@ -20,8 +20,19 @@ from maxmargin.data.dataset import Data, texts_of, whole_numbers
 from maxmargin.data.gather import Growing
 from maxmargin.data.lines import decoded, place, side_by_side
 from maxmargin.data.lines_out import svmlight_lines
-from maxmargin.data.source import Progress, Source, Text
-from maxmargin.data.svmlight_lines import BAD_LABEL, FINE, NOT_FINITE, count, first_repetition, parse
+from maxmargin.data.source import Progress, Source, Text, opened
+from maxmargin.data.svmlight_lines import (
+    ABSENT,
+    BAD_LABEL,
+    BAD_VALUE,
+    FINE,
+    NOT_FINITE,
+    NUMBERS,
+    TEXTS,
+    count,
+    first_repetition,
+    parse,
+)
 from maxmargin.errors import InvalidInput
 
 MISTAKES = (
@@ -46,32 +57,41 @@ class Block:
     data: np.ndarray
     least: int
     most: int
+    #: Whether the lines begin with labels; where they do not, the labels are all 0.
+    labelled: bool
 
 
 def read(
-    path: str | os.PathLike[str], zero_based: bool | None = None, columns: int = 0, progress: Progress | None = None
+    path: str | os.PathLike[str] | Source,
+    zero_based: bool | None = None,
+    columns: int = 0,
+    progress: Progress | None = None,
+    needed: bool = True,
 ) -> Data:
     """Read a whole file.
 
     Parameters
     ----------
-    path : str or path
-        The file, plain or compressed (gz, xz, zst); ``-`` is standard input.
+    path : str, path or Source
+        The file, plain or compressed (gz, bz2, xz, zst); ``-`` is standard input.
     zero_based : bool
         Whether indices begin at 0; by default they do if there is a 0 among them.
     columns : int
         The least number of columns to give X; by default as many as the largest index asks for.
     progress : function
         Called with the bytes read so far and the size of the file.
+    needed : bool
+        Whether a file without labels, whose lines begin with an entry, is refused.
     """
     labels: Growing | None = None
     lengths, indices, data = Growing(np.int64), Growing(np.int32), Growing(np.float64)
-    least, most = 2**31, -1
-    with Source(path, progress) as source:
-        for blocks, share in _parsed(source):
+    least, most, labelled = 2**31, -1, True
+    with opened(path, progress) as source:
+        for blocks, share in _parsed(source, needed):
             if not blocks:
                 continue
             labels = labels or Growing(object if blocks[0].labels.dtype.kind == "O" else np.float64)
+            labelled = blocks[0].labelled
             labels.extend((block.labels for block in blocks), share)
             lengths.extend((np.diff(block.indptr) for block in blocks), share)
             indices.extend((block.indices for block in blocks), share)
@@ -88,20 +108,26 @@ def read(
         moved -= 1
     width = max(columns, most + zero_based, 1)
     X = _matrix(data.done(), moved, indptr, width)
-    return Data(X, _labels(labels.done(), source.name), None, source.name, zero_based)
+    y = _labels(labels.done(), source.name) if labelled else None
+    return Data(X, y, None, source.name, zero_based)
 
 
 def blocks(
-    path: str | os.PathLike[str], zero_based: bool | None = None, columns: int = 0, progress: Progress | None = None
+    path: str | os.PathLike[str] | Source,
+    zero_based: bool | None = None,
+    columns: int = 0,
+    progress: Progress | None = None,
+    needed: bool = True,
 ) -> Iterator[Data]:
     """Read a file some thousand rows at a time; whether indices begin at 0 must be known, or show in the first rows."""
-    with Source(path, progress) as source:
-        for parsed, _ in _parsed(source):
+    with opened(path, progress) as source:
+        for parsed, _ in _parsed(source, needed):
             for block in parsed:
                 zero_based = _base(source.name, zero_based, block.least)
                 width = max(columns, block.most + zero_based, 1)
                 X = _matrix(block.data, block.indices if zero_based else block.indices - 1, block.indptr, width)
-                yield Data(X, _labels(block.labels, source.name), None, source.name, zero_based)
+                y = _labels(block.labels, source.name) if block.labelled else None
+                yield Data(X, y, None, source.name, zero_based)
 
 
 def write(file: IO[bytes], parts: Iterable[Data], zero_based: bool = False) -> None:
@@ -134,39 +160,41 @@ def _labels(labels: np.ndarray, name: str) -> np.ndarray:
     return texts_of(labels, name) if labels.dtype.kind == "O" else whole_numbers(labels)
 
 
-def _parsed(source: Source) -> Iterator[tuple[list[Block], float]]:
+def _parsed(source: Source, needed: bool) -> Iterator[tuple[list[Block], float]]:
     """The blocks of each piece of text, and the share of the file that has been read with it."""
-    textual: bool | None = None
+    kind: int | None = None
     known: dict[bytes, str] = {}
     for text in source.pieces():
-        if textual is None:
-            textual = _text_labels(text)
-        work = partial(_block, source, text, textual=bool(textual), known=known)
+        if kind is None:
+            kind = _kind_of_labels(text, needed)
+        work = partial(_block, source, text, kind=NUMBERS if kind is None else kind, known=known)
         yield [block for block in side_by_side(text, 0, work) if len(block.labels)], text.share
 
 
-def _text_labels(text: Text) -> bool | None:
-    """Whether labels are text, by the first one; None where there is none yet."""
+def _kind_of_labels(text: Text, needed: bool) -> int | None:
+    """What labels are, by the first line: numbers, texts, or absent where they may be; None without a line."""
     for line in text.raw.split(b"\n"):
         words = line.split(b"#")[0].split()
         if words:
+            if not needed and b":" in words[0] and not words[0].startswith(b"qid:"):
+                return ABSENT
             try:
                 float(words[0])
             except ValueError:
-                return True
-            return False
+                return TEXTS
+            return NUMBERS
     return None
 
 
-def _block(source: Source, text: Text, start: int, stop: int, textual: bool, known: dict[bytes, str]) -> Block:
+def _block(source: Source, text: Text, start: int, stop: int, kind: int, known: dict[bytes, str]) -> Block:
     lines, colons = count(text.bytes, start, stop)
-    labels = np.empty(0 if textual else lines + 1, np.uint64)
-    spans = np.empty((lines + 1 if textual else 0, 2), np.int64)
+    labels = np.zeros(0 if kind == TEXTS else lines + 1, np.uint64)
+    spans = np.empty((lines + 1 if kind == TEXTS else 0, 2), np.int64)
     indptr, indices, values = np.empty(lines + 2, np.int64), np.empty(colons, np.int32), np.empty(colons, np.uint64)
     close = np.empty((64, 3), np.int64)
     while True:
         rows, entries, doubtful, least, most, unsorted, mistake, place = parse(
-            text.bytes, start, stop, textual, labels, spans, indptr, indices, values, close
+            text.bytes, start, stop, kind, labels, spans, indptr, indices, values, close
         )
         if doubtful <= len(close):
             break
@@ -190,9 +218,9 @@ def _block(source: Source, text: Text, start: int, stop: int, textual: bool, kno
         repeated = first_repetition(indptr, indices)
         if repeated >= 0:
             raise _repetition(source, text, start, int(repeated))
-    if textual:
+    if kind == TEXTS:
         numbers = np.array([decoded(source, text, int(a), int(b), known) for a, b in spans[:rows]], dtype=object)
-    return Block(numbers, indptr, indices, data, int(least), int(most))
+    return Block(numbers, indptr, indices, data, int(least), int(most), kind != ABSENT)
 
 
 def _error(source: Source, text: Text, at: int, mistake: int) -> InvalidInput:
@@ -204,7 +232,8 @@ def _error(source: Source, text: Text, at: int, mistake: int) -> InvalidInput:
         return InvalidInput(
             f"{place(source, text, at)}: {token!r} marks a ranking query, which no model here uses: remove it"
         )
-    return InvalidInput(f"{place(source, text, at)}: {MISTAKES[mistake].format(token=token)}")
+    more = "; decimals have a point, not a comma" if mistake == BAD_VALUE and "," in token else ""
+    return InvalidInput(f"{place(source, text, at)}: {MISTAKES[mistake].format(token=token)}{more}")
 
 
 def _repetition(source: Source, text: Text, start: int, row: int) -> InvalidInput:

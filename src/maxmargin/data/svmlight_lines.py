@@ -4,7 +4,7 @@
 
     1. Count the colons and the line ends of a block: no more entries and rows than that.
     2. For each line: skip blanks; nothing, or a comment, is no row.
-    3. Its label: a number, or, in a file of text labels, where its text is.
+    3. Its label, by the kind of the file's labels: a number, where its text is, or none.
     4. Its entries: an index that fits 31 bits, a colon, a number, then a blank or the end of the line.
     5. Anything else ends the loop with a code for the mistake and the place of it.
 
@@ -19,6 +19,9 @@ from maxmargin.data.words import word
 
 #: What can be wrong, in the order of `svmlight.MISTAKES`.
 FINE, BAD_LABEL, NO_LABEL, BAD_INDEX, LARGE_INDEX, NO_COLON, BAD_VALUE, NOT_FINITE = range(8)
+
+#: What the labels of a file are: numbers, texts, or absent, so that every line begins with an entry.
+NUMBERS, TEXTS, ABSENT = range(3)
 
 LINE_END, RETURN, SPACE, TAB, COLON, HASH = b"\n\r \t:#"
 LARGEST_INDEX = 2**31 - 2
@@ -52,7 +55,7 @@ def finite(bits):
 
 
 @compiled
-def parse(text, start, stop, textual, labels, spans, indptr, indices, values, close):
+def parse(text, start, stop, kind, labels, spans, indptr, indices, values, close):
     """Fill labels (or spans), indptr, indices and values from text[start:stop].
 
     `labels` and `values` hold the bits of doubles. Entries whose number is close to a tie go to `close` as (entry or
@@ -75,13 +78,13 @@ def parse(text, start, stop, textual, labels, spans, indptr, indices, values, cl
             break
         # 3.
         began = at
-        if textual:
+        if kind == TEXTS:
             while not ends_token(text, at, stop):
                 if text[at] == COLON:
                     return row, entry, doubtful, least, most, unsorted, NO_LABEL, began
                 at += 1
             spans[row, 0], spans[row, 1] = began, at
-        else:
+        elif kind == NUMBERS:
             bits, at, status = number(text, at, stop)
             if status == BAD or not ends_token(text, at, stop):
                 mistake = NO_LABEL if at < stop and text[at] == COLON else BAD_LABEL

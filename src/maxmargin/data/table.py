@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any
@@ -21,9 +21,10 @@ from maxmargin.data.dataset import Data, texts_of, whole_numbers
 from maxmargin.data.gather import Growing
 from maxmargin.data.lines import decoded, place, side_by_side
 from maxmargin.data.lines_out import table_lines
-from maxmargin.data.source import Progress, Source, Text
+from maxmargin.data.source import Progress, Source, Text, opened
 from maxmargin.data.svmlight_lines import count
-from maxmargin.data.table_lines import FINE, NOT_FINITE, parse
+from maxmargin.data.table_lines import BAD_VALUE, FINE, NOT_FINITE, parse
+from maxmargin.data.unreadable import MISSING_WORDS, unreadable
 from maxmargin.data.wide import dense_parts
 from maxmargin.errors import InvalidInput
 
@@ -32,7 +33,7 @@ MISTAKES = (
     "the line ends after {fields} fields; the first line has {columns}",
     "the line has more than {columns} fields",
     "the value of column {name!r} is missing; fill it in or drop the row",
-    "{field!r} in column {name!r} is not a number; code text as numbers first",
+    "{field!r} in column {name!r} is not a number; code text as numbers first, or leave the column out (--drop)",
     "the value {field} of column {name!r} is not finite; fill it in or drop the row",
     "the quote that opens here is not closed on the same line",
 )
@@ -49,17 +50,20 @@ class Layout:
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Source,
     target: str | None = None,
     features: Sequence[str] | None = None,
     needed: bool = True,
     progress: Progress | None = None,
+    drop: Sequence[str] = (),
 ) -> Data:
-    """Read a whole file: the features by name (by default all but the target) and the target."""
+    """Read a whole file: the features by name (by default all but the target and what to `drop`) and the target."""
     values, labels = Growing(np.float64), Growing(object)
-    with Source(path, progress) as source:
+    with opened(path, progress) as source:
         found: Columns | None = None
-        for layout, parts, share in _parsed(source, target, features, needed):
+        for layout, parts, share in _parsed(
+            source, partial(columns, source.name, target=target, features=features, needed=needed, drop=drop)
+        ):
             found = layout.columns
             values.extend((X.ravel() for X, _ in parts), share)
             labels.extend((y for _, y in parts), share)
@@ -75,15 +79,18 @@ def read(
 
 
 def blocks(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Source,
     target: str | None = None,
     features: Sequence[str] | None = None,
     needed: bool = True,
     progress: Progress | None = None,
+    drop: Sequence[str] = (),
 ) -> Iterator[Data]:
     """Read a file some thousand rows at a time."""
-    with Source(path, progress) as source:
-        for layout, parts, _ in _parsed(source, target, features, needed):
+    with opened(path, progress) as source:
+        for layout, parts, _ in _parsed(
+            source, partial(columns, source.name, target=target, features=features, needed=needed, drop=drop)
+        ):
             for X, y in parts:
                 named = None if layout.columns.target is None else numbers_or_text(y, source.name)
                 yield Data(X, named, layout.columns.features, source.name)
@@ -110,6 +117,12 @@ def numbers_or_text(labels: np.ndarray, name: str) -> np.ndarray:
     try:
         numbers = np.array([float(label) for label in labels])
     except ValueError:
+        missing = next((label for label in labels if label.strip().lower() in MISSING_WORDS), None)
+        # Among numbers NA is no class of its own; among texts it may be one, nothing at all never is.
+        if missing is not None and (not missing.strip() or any(map(_is_number, labels))):
+            row = 1 + int(np.flatnonzero(labels == missing)[0])
+            told = f"the target of row {row} is missing" + (f" ({missing!r})" if missing.strip() else "")
+            raise InvalidInput(f"{name}: {told}; fill it in or drop the row") from None
         return texts_of(labels, name)
     if not np.isfinite(numbers).all():
         odd = labels[np.flatnonzero(~np.isfinite(numbers))[0]]
@@ -118,14 +131,14 @@ def numbers_or_text(labels: np.ndarray, name: str) -> np.ndarray:
 
 
 def _parsed(
-    source: Source, target: str | None, features: Sequence[str] | None, needed: bool
+    source: Source, find: Callable[..., Columns]
 ) -> Iterator[tuple[Layout, list[tuple[np.ndarray, np.ndarray]], float]]:
     layout: Layout | None = None
     known: dict[bytes, str] = {}
     for text in source.pieces():
         start = 0
         if layout is None:
-            layout = _layout(source, text, target, features, needed)
+            layout = _layout(source, text, find)
             if layout is None:
                 continue
             start = layout.start
@@ -133,10 +146,8 @@ def _parsed(
         yield layout, [part for part in side_by_side(text, start, work) if len(part[0])], text.share
 
 
-def _layout(
-    source: Source, text: Text, target: str | None, features: Sequence[str] | None, needed: bool
-) -> Layout | None:
-    """Read the header; None where there is not even a line."""
+def _layout(source: Source, text: Text, find: Callable[..., Columns]) -> Layout | None:
+    """Read the header, and find the columns by their names; None where there is not even a line."""
     start = 0
     for raw in text.raw.splitlines(keepends=True):
         if raw.strip():
@@ -153,11 +164,15 @@ def _layout(
     names = headers[delimiter]
     if not names:
         raise InvalidInput(f"{place(source, text, start)}: the header cannot be split into names of columns")
+    if len(names) == 1 and len(line.split()) > 1 and all(map(_is_number, line.split())):
+        raise InvalidInput(
+            f"{place(source, text, start)}: blanks stand between the fields; write commas, semicolons or tabs"
+        )
     if all(_is_number(name) for name in names):
         names = [str(k + 1) for k in range(len(names))]
     else:
         start += len(raw)
-    return Layout(columns(source.name, names, target, features, needed), delimiter, start)
+    return Layout(find(names=names), delimiter, start)
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -213,11 +228,15 @@ def _unquoted(field: str) -> str:
 
 
 def _error(source: Source, text: Text, at: int, layout: Layout, mistake: int, column: int) -> InvalidInput:
-    rest = text.raw[at : at + 80].decode("utf-8", "replace")
+    """The sentence for a mistake at a place, with the field that is there."""
+    line = text.raw[at : at + 80].decode("utf-8", "replace").split("\n")[0]
+    quoted = text.raw[at - 1 : at] == b'"'
+    field = line.split('"' if quoted else layout.delimiter)[0].strip(' \r"')
     facts: dict[str, Any] = {
         "fields": column + 1,
         "columns": len(layout.columns.names),
         "name": layout.columns.names[column],
-        "field": rest.split(layout.delimiter)[0].split("\n")[0].strip(' \r"'),
+        "field": field,
     }
-    return InvalidInput(f"{place(source, text, at)}: {MISTAKES[mistake].format(**facts)}")
+    sentence = unreadable(field, layout.delimiter) if mistake == BAD_VALUE else None
+    return InvalidInput(f"{place(source, text, at)}: {(sentence or MISTAKES[mistake]).format(**facts)}")
