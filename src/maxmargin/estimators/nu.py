@@ -62,7 +62,7 @@ class NuSVC(NuMachine, KernelClassifier):
       weight; in scikit-learn they do not look at `sample_weight`.
     - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
     - `class_weight` and `sample_weight` are used, and count in whether nu is feasible.
-    - A nu that leaves no margin between overlapping classes is refused, with the smallest one that does.
+    - A nu that leaves no margin to speak of is refused, with one that does.
     - `multi_class`, `solver`, `max_time` and `warm_start` are ours.
     """
 

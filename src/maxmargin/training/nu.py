@@ -250,8 +250,8 @@ def search(
         if tau < task.least(first):
             weight = float(task.weights.sum())
             raise InvalidInput(
-                f"nu={task.total / weight:.4g} is too small for this data: the classes overlap so much that no margin"
-                f" is left; raise nu above {task.high.mass / weight:.4g}, or use SVC"
+                f"nu={task.total / weight:.4g} is too small for this data: its margin, if there is one, is below"
+                f" {task.high.tau:.2g}; raise nu above {task.high.mass / weight:.4g}, scale the features, or use SVC"
             )
     status = _status(certificate, budget.tol, result.status)
     return _solution(problem, point, certificate, status, trace, iterations), certified

@@ -91,7 +91,7 @@ class SMO(Solver):
         beta = start_beta(problem, start)  # 1.
         g = form.target - form.ridge * beta
         if beta.any():
-            g -= gram.product(beta)
+            g -= problem.space.product(beta) if problem.linear else gram.product(beta)
         arrays = (gram.diag, form.ridge, form.tube, form.lower, form.upper)
         second = self.selection == "second-order"
         chunk = max(10, min(problem.n // 10, MOST_PAIRS)) if self.grain is None else int(self.grain)
