@@ -79,3 +79,50 @@ def test_the_lists_are_complete(name, known, command, monkeypatch):
     assert ended.status == 0
     for entry in known():
         assert entry in ended.out
+
+
+def test_the_example_of_race_runs(files, tmp_path, command, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("COLUMNS", "200")
+    example = next(line for line in command("race", "--help").out.splitlines() if "Example: maxmargin race" in line)
+    (tmp_path / "a9a.svm").write_bytes((files / "two.svm").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    ended = command(*example.strip().removeprefix("Example: maxmargin ").split())
+    assert ended.status == 0 and ended.out.count("converged") == 2, ended.out + ended.err
+    assert (tmp_path / "race.png").exists() and (tmp_path / "race.csv").exists()
+
+
+RACES = [
+    ("two.svm", ["--kernel", "rbf", "-g", "0.01", "-c", "10", "--scale", "standard"]),
+    ("two.svm", ["-t", "1", "-d", "2", "-r", "1", "-w1", "3"]),
+    ("two.svm", ["--bias", "augmented", "--bias-scale", "3", "--class-weight", "balanced"]),
+    ("values.csv", ["--loss", "epsilon-insensitive", "--epsilon", "0.3"]),
+    ("two.svm", ["--loss", "one-class", "--nu", "0.3", "--kernel", "rbf"]),
+    ("values.csv", ["--loss", "least-squares", "--task", "regression", "--lam", "2"]),
+]
+
+
+@pytest.mark.parametrize("name, options", RACES, ids=lambda part: part if isinstance(part, str) else " ".join(part))
+def test_a_race_is_about_the_problem_that_train_solves(name, options, files, tmp_path, command):
+    trained = command("train", files / name, *options, "--tol", "1e-6", "--json", "-o", tmp_path / "m.mm").facts
+    solver = trained["machines"][0]["solver"]
+    races = ["--solvers", solver, "--tol", "1e-6", "--csv", tmp_path / "race.csv"]
+    ended = command("race", files / name, *options, *races)
+    assert ended.status == 0, ended.err
+    with open(tmp_path / "race.csv") as file:
+        last = list(csv.DictReader(file))[-1]
+    assert float(last["primal"]) == pytest.approx(trained["machines"][0]["primal"], rel=1e-5)
+
+
+def test_options_that_a_race_does_not_have(files, command):
+    assert "has no --gamma" in command("race", files / "two.svm", "--gamma", "1").err
+    assert "has no --nu" in command("race", files / "two.svm", "--nu", "0.2").err
+    ended = command("race", files / "values.csv", "--loss", "epsilon-insensitive", "--class-weight", "balanced")
+    assert "--class-weight is for classification" in ended.err
+
+
+def test_a_report_on_several_classes_is_refused_before_the_training(files, tmp_path, command, monkeypatch):
+    monkeypatch.setattr("maxmargin.models.fit.fit", None)
+    ended = command("train", files / "three.csv", "--report", tmp_path / "r.html", "-o", tmp_path / "m.mm")
+    assert ended.status == 1 and "has 3: leave it out" in ended.err
+    assert not list(tmp_path.iterdir())

@@ -18,7 +18,7 @@ from maxmargin.cli.train import train
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (train, predict, check, race, convert, info, solvers, kernels, losses, demo):
-    app.command(cls=LibsvmCommand if command in (train, predict) else None)(command)
+    app.command(cls=LibsvmCommand if command in (train, predict, race) else None)(command)
 
 #: What typer raises for a mistake of usage; its place has changed with typer's versions.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # type: ignore[assignment]

@@ -64,7 +64,7 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
     Parameters
     ----------
     command : str
-        The name of the command: train or predict.
+        The name of the command: train, race or predict.
     arguments : list of str
         What was typed behind the name.
     valued : set of str
@@ -75,7 +75,8 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
     list of str
         Arguments that the command knows.
     """
-    known = TRAIN if command == "train" else PREDICT
+    trains = command in ("train", "race")
+    known = TRAIN if trains else PREDICT
     found: list[str] = []
     positional: list[str] = []
     weights: list[str] = []
@@ -89,9 +90,9 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
         if token in valued:
             found += [token, *rest[:1]]
             rest = rest[1:]
-        elif command == "train" and token.startswith("-w") and token not in known:
+        elif trains and token.startswith("-w") and token not in known:
             weights.append(f"{_label(token)}={_value(token, rest)}")
-        elif command == "train" and token[:2] in ABSENT:
+        elif trains and token[:2] in ABSENT:
             raise typer.BadParameter(ABSENT[token[:2]])
         elif token[:2] in known and not token.startswith("--"):
             found += known[token[:2]](token[2:] or _value(token, rest))
@@ -110,7 +111,7 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
 
 def _one_file_too_many(command: str, positional: list[str]) -> None:
     """The file that LIBSVM's programs write is their last argument; here it is -o."""
-    files, what = (1, "model") if command == "train" else (2, "answers")
+    files, what = {"train": (1, "model"), "race": (1, "figure")}.get(command, (2, "answers"))
     if len(positional) == files + 1:
         raise typer.BadParameter(
             f"{command} takes {files} file{'s' * (files > 1)}: write -o {positional[-1]} for the {what}"

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from maxmargin.cli import options
+from maxmargin.cli import options, problem_options
+from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
 from maxmargin.cli.verdict import write_traces
 from maxmargin.files import replacing, shown
+
+if TYPE_CHECKING:
+    from maxmargin.data import Data
+    from maxmargin.problem import Problem
+    from maxmargin.training.recipe import Recipe
 
 #: Rows that a solver is warmed up with.
 FEW = 30
@@ -30,56 +36,114 @@ def race(
     table: Path | None = typer.Option(None, "--csv", help="All looks of all solvers as CSV."),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
+    drop: list[str] = options.DROP,
     zero_based: bool | None = options.BASE,
-    loss: str = typer.Option("hinge", help="The loss: see `maxmargin losses`."),
-    kernel: str = typer.Option("linear", help="The kernel: see `maxmargin kernels`."),
-    bias: str = typer.Option("free", help="free, augmented or none."),
-    cost: float = typer.Option(1.0, "--cost", "-C", help="The weight of the loss, C."),
-    scale: str | None = typer.Option(None, help="Scale the features: standard, min-max or max-abs."),
-    tol: float = typer.Option(1e-4, help="The relative duality gap to reach."),
-    max_time: float = typer.Option(10.0, help="Seconds for each solver."),
-    seed: int = typer.Option(0, help="The same seed gives the same steps."),
+    loss: str = problem_options.LOSS,
+    cost: float | None = problem_options.COST,
+    lam: float | None = problem_options.LAM,
+    epsilon: float | None = problem_options.EPSILON,
+    nu: float | None = typer.Option(
+        None, "--nu", "-n", help="The share of outliers (one-class).", rich_help_panel=problem_options.PROBLEM
+    ),
+    task: str | None = problem_options.TASK,
+    bias: str = problem_options.BIAS,
+    bias_scale: float = problem_options.BIAS_SCALE,
+    class_weight: str | None = problem_options.CLASS_WEIGHT,
+    weights: Path | None = problem_options.WEIGHTS,
+    scale: str | None = problem_options.SCALE,
+    kernel: str = problem_options.KERNEL,
+    gamma: str | None = problem_options.GAMMA,
+    degree: int | None = problem_options.DEGREE,
+    coef0: float | None = problem_options.COEF0,
+    tol: float = problem_options.TOL,
+    max_time: float = typer.Option(10.0, help="Seconds for each solver.", rich_help_panel=SOLVER),
+    seed: int = typer.Option(0, help="The same seed gives the same steps.", rich_help_panel=SOLVER),
     quiet: bool = options.QUIET,
 ) -> None:
     """Race the solvers on one problem of two classes (or a regression): a live table, a figure and a CSV file.
 
-    Example: maxmargin race a9a.svm --solvers smo,coordinate-ascent --bias none -o race.png --csv race.csv
+    Example: maxmargin race a9a.svm --solvers smo,interior-point -o race.png --csv race.csv
     """
-    import scipy.sparse as sp
-
-    from maxmargin.cli.recipes import made, with_fields
-    from maxmargin.columns import mostly_empty, narrowed, occurring
-    from maxmargin.data import read, scaling
+    from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if, with_fields
     from maxmargin.errors import missing_extra
-    from maxmargin.kernels.base import registry as kernels
-    from maxmargin.losses.base import registry as losses
-    from maxmargin.problem import Problem
     from maxmargin.solvers.base import registry
 
     with options.usage():
         names = registry.names() if solvers is None else [name.strip() for name in solvers.split(",")]
         chosen = with_fields({name: registry[name] for name in names}, solver_option)
-        parts = made(losses[loss], "loss", loss, {}), made(kernels[kernel], "kernel", kernel, {})
-        if not max_time > 0 or not tol >= 0:
-            raise typer.BadParameter("--max-time must be > 0 and --tol ≥ 0")
-    options.outputs({"DATA": data}, {"-o": output, "--csv": table})
+        recipe = recipe_of(
+            loss,
+            {"epsilon": epsilon, "nu": nu},
+            kernel,
+            {"gamma": gamma, "degree": degree, "coef0": coef0},
+            C=cost_of(cost, lam),
+            class_weight=class_weights_of(class_weight),
+            bias=bias,
+            bias_scale=bias_scale,
+            scaling=scale,
+            solver="auto",
+            solver_options=[],
+            tol=tol,
+            seed=seed,
+            task=task,
+        )
+        refuse_if(not max_time > 0, "--max-time must be > 0")
+    options.outputs({"DATA": data, "--weights": weights}, {"-o": output, "--csv": table})
     if output is not None:
         try:
             import matplotlib  # noqa: F401
         except ImportError:
             raise missing_extra("matplotlib", "plot") from None
     with options.reading(data, not quiet) as progress:
-        rows = read(data, format, target=target, zero_based=zero_based, progress=progress)
-    X = rows.X if scale is None else scaling(scale, rows.X).apply(rows.X)
-    fitted = parts[1].fitted(X)  # its parameters go by all columns, also by those that no row has
-    if sp.issparse(X) and mostly_empty(X.shape[1], X.nnz):
-        X = narrowed(X, occurring(X))  # nobody keeps the weights of a race
-    problem = Problem(X, rows.y, loss=parts[0], kernel=fitted, bias=bias, C=cost)  # type: ignore[arg-type]
+        reader = {"format": format, "target": target, "drop": drop, "zero_based": zero_based}
+        rows = _read(data, reader, recipe, progress)
+    problem = _problem(rows, recipe, options.row_weights(weights, rows.n))
     results = _run(problem, chosen, solvers is not None, tol, max_time, seed, quiet)
     if table is not None:
         write_traces(table, "solver", ((name, result.trace) for name, result in results.items()))
     if output is not None:
         _draw(output, results)
+
+
+def _read(data: str, reader: dict[str, Any], recipe: Recipe, progress: Any) -> Data:
+    """The rows of the race."""
+    from maxmargin.data import read
+
+    return read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
+
+
+def _problem(rows: Data, recipe: Recipe, given: Any) -> Problem:
+    """The one problem that all solvers get."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    from maxmargin.columns import mostly_empty, narrowed, occurring
+    from maxmargin.data import scaling
+    from maxmargin.problem import Problem
+    from maxmargin.training.samples import class_weights
+
+    X = rows.X if recipe.scaling is None else scaling(recipe.scaling, rows.X).apply(rows.X)
+    weights = np.ones(rows.n) if given is None else given
+    if recipe.class_weight is not None and recipe.kind == "classification" and rows.y is not None:
+        classes, codes = np.unique(rows.y, return_inverse=True)
+        weights = weights * class_weights(recipe.class_weight_of(classes), classes, codes, weights)[codes]
+    elif recipe.class_weight is not None:
+        raise typer.BadParameter(f"--class-weight is for classification, not for {recipe.kind}")
+    # The kernel's parameters go by all columns, also by those that no row has, and by weights of rows, not of classes.
+    fitted = recipe.kernel.fitted(X, given)
+    if sp.issparse(X) and mostly_empty(X.shape[1], X.nnz):
+        X = narrowed(X, occurring(X))  # nobody keeps the weights of a race
+    return Problem(
+        X,
+        None if recipe.kind == "novelty" else rows.y,
+        loss=recipe.loss,
+        kernel=fitted,
+        bias=recipe.bias,
+        C=recipe.C,
+        bias_scale=recipe.bias_scale,
+        sample_weight=weights,
+        task=recipe.task,
+    )
 
 
 def _run(

@@ -13,7 +13,7 @@ import typer
 from maxmargin.cli import UNPROVED, Stopped, options, problem_options
 from maxmargin.cli.model_output import destination, refuse_data_name
 from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
-from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if, refuse_values
+from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if, refuse_report, refuse_values
 from maxmargin.cli.selection import Asked, powers_of, select
 from maxmargin.cli.verdict import tell, write_traces
 from maxmargin.errors import InvalidInput
@@ -220,6 +220,7 @@ def train(
     silent = as_json or quiet
     with place.messages():
         rows = None if stream else _read(data, reader, recipe, budget, silent)
+        refuse_report(report, recipe, rows)
     with options.stopping(budget), place.messages():
         if rows is None:
             from maxmargin.models.streaming import fit_stream
