@@ -3,6 +3,9 @@
 >>> from maxmargin import Problem, solve
 >>> result = solve(Problem(X, y, kernel="rbf", C=10.0), solver="smo", tol=1e-4)
 >>> print(result.certificate)
+
+The names here are all that most users need. Below them: `data` (files in and out), `models` (what was fitted),
+`losses`, `kernels`, `transforms` and `solvers` (one file each), `plots`, `estimators` (scikit-learn's contract).
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin import kernels, losses, plots, solvers, transforms
+    from maxmargin import data, errors, estimators, kernels, losses, models, plots, solvers, transforms
     from maxmargin.certificate import Certificate, certify
+    from maxmargin.data import read
+    from maxmargin.errors import InvalidInput, MaxMarginError, Refused
     from maxmargin.estimators import (
         SVC,
         SVCCV,
@@ -30,9 +35,11 @@ if TYPE_CHECKING:
     from maxmargin.kernels import list_kernels
     from maxmargin.loop import solve
     from maxmargin.losses import list_losses
+    from maxmargin.models import Model, load, model_of, save
     from maxmargin.problem import Problem
     from maxmargin.quadratic import QuadraticProgram, dual_qp, primal_qp
     from maxmargin.result import Event, Iterate, Reason, Result, Status, Trace
+    from maxmargin.run import Look
     from maxmargin.saddle import Saddle
     from maxmargin.solvers import Solver, list_solvers
 
@@ -67,11 +74,20 @@ _HOMES = {
     "Trace": "result",
     "solve": "loop",
     "Solver": "solvers",
+    "InvalidInput": "errors",
+    "MaxMarginError": "errors",
+    "Refused": "errors",
+    "Look": "run",
+    "Model": "models",
+    "load": "models",
+    "model_of": "models",
+    "save": "models",
+    "read": "data",
     "list_kernels": "kernels",
     "list_losses": "losses",
     "list_solvers": "solvers",
 }
-_SUBMODULES = ("kernels", "losses", "plots", "solvers", "transforms")
+_SUBMODULES = ("data", "errors", "estimators", "kernels", "losses", "models", "plots", "solvers", "transforms")
 
 __all__ = [
     "SVC",
@@ -81,16 +97,21 @@ __all__ = [
     "C_path",
     "Certificate",
     "Event",
+    "InvalidInput",
     "Iterate",
     "LinearSVC",
     "LinearSVCCV",
     "LinearSVR",
+    "Look",
+    "MaxMarginError",
+    "Model",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
     "Problem",
     "QuadraticProgram",
     "Reason",
+    "Refused",
     "Result",
     "SVCPath",
     "Saddle",
@@ -98,14 +119,22 @@ __all__ = [
     "Status",
     "Trace",
     "certify",
+    "data",
     "dual_qp",
+    "errors",
+    "estimators",
     "kernels",
     "list_kernels",
     "list_losses",
     "list_solvers",
+    "load",
     "losses",
+    "model_of",
+    "models",
     "plots",
     "primal_qp",
+    "read",
+    "save",
     "solve",
     "solvers",
     "transforms",

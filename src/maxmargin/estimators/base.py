@@ -21,6 +21,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
 from maxmargin.interrupts import interruptible
+from maxmargin.models import Model, model_of
 from maxmargin.parallel import one_blas_thread
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
@@ -151,6 +152,12 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         order = np.argsort(self.support_)
         rows = self.support_[order].astype(np.int64)
         return [(rows[beta[order] != 0.0], beta[order[beta[order] != 0.0]]) for beta in self._expansion()]
+
+    @property
+    def model_(self) -> Model:
+        """What was fitted, as the command line has it: predicts, is saved, and can be checked against its data."""
+        check_is_fitted(self)
+        return model_of(self)
 
     def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         """The attributes that the solutions mean."""

@@ -8,7 +8,7 @@ value wins) or one a pair i < j in LIBSVM's order (``"ovo"``, positive for the f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,8 +94,6 @@ class Model:
     #: Of models from other programs: the sigmoids A, B with P(positive | z) = 1/(1 + exp(Az + B)), one row a machine.
     sigmoids: np.ndarray | None = None
     training: Training | None = None
-    #: Where it came from, in words; not part of the file.
-    origin: str = field(default="", compare=False)
 
     @property
     def machines(self) -> int:
