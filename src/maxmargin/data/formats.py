@@ -109,8 +109,13 @@ def blocks(
     return (arrays.npy_blocks if kind == "npy" else columnar.blocks)(path, **options)
 
 
-def write(path: str | os.PathLike[str], parts: Data | Iterable[Data], format: str | None = None) -> None:
-    """Write data, whole or in blocks; the file appears when it is complete. The path ``-`` is standard output."""
+def write(
+    path: str | os.PathLike[str], parts: Data | Iterable[Data], format: str | None = None, zero_based: bool = False
+) -> None:
+    """Write data, whole or in blocks; the file appears when it is complete. The path ``-`` is standard output.
+
+    The indices of an svmlight file begin at 1, or at 0 where it should be `zero_based`.
+    """
     kind = format or by_suffix(path)
     if kind not in FORMATS:
         known = ", ".join(SUFFIXES)
@@ -118,7 +123,7 @@ def write(path: str | os.PathLike[str], parts: Data | Iterable[Data], format: st
     parts = [parts] if isinstance(parts, Data) else parts
     with _standard_output() if os.fspath(path) == "-" else replacing(path) as file:
         if kind == "svmlight":
-            svmlight.write(file, parts)
+            svmlight.write(file, parts, zero_based)
         elif kind in ("csv", "tsv"):
             table.write(file, parts, "," if kind == "csv" else "\t")
         elif kind in ("parquet", "arrow"):
