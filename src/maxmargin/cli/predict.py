@@ -82,12 +82,17 @@ def parts_for(
 ) -> Iterator[Any]:
     """The rows of a file in blocks, read as the model's training data was."""
     from maxmargin.data.formats import blocks, recognised
+    from maxmargin.data.kernel_matrix import against_training_rows
+    from maxmargin.kernels import Precomputed
 
     kind, opened = recognised(data, format, progress)
     more: dict[str, Any] = {}
     if kind == "svmlight":
         more["zero_based"] = model.zero_based if zero_based is None else zero_based
         more["columns"] = model.columns
+        if isinstance(model.kernel, Precomputed) and model.zero_based:
+            more["columns"] += 1
+            return against_training_rows(blocks(opened, kind, needed=False, progress=progress, **more))
     else:
         more = {"target": target or model.target, "zero_based": zero_based, "features": model.names}
         if kind == "npz":

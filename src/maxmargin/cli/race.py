@@ -107,9 +107,10 @@ def race(
 
 def _read(data: str, reader: dict[str, Any], recipe: Recipe, progress: Any) -> Data:
     """The rows of the race."""
+    from maxmargin.cli.recipes import with_kernel_values
     from maxmargin.data import read
 
-    return read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
+    return with_kernel_values(read(data, **reader, needed=recipe.kind != "novelty", progress=progress), recipe)
 
 
 def _problem(rows: Data, recipe: Recipe, given: Any) -> Problem:

@@ -29,8 +29,12 @@ def recipe_of(
         solvers[more["solver"]]
     more["solver_options"] = dict(solver_option(text) for text in more["solver_options"])
     kernel = KERNEL_ALIASES.get(kernel, kernel)
-    if kernel in ("custom", "precomputed"):
-        refuse_if(True, f"the kernel {kernel!r} is for Python; a data file has features")
+    refuse_if(kernel == "custom", "the kernel 'custom' is for Python; a data file has features")
+    if kernel == "precomputed":
+        kernel_parameters = dict(kernel_parameters)
+        given = [name for name, value in kernel_parameters.items() if value is not None]
+        refuse_if(bool(given), f"a precomputed kernel has no --{' or --'.join(given)}")
+        refuse_if(more["scaling"] is not None, "--scale is for features; a precomputed kernel has none")
     if kernel_parameters["gamma"] not in (None, "scale", "auto"):
         try:
             kernel_parameters["gamma"] = float(kernel_parameters["gamma"])
@@ -147,3 +151,11 @@ def refuse_report(report: Path | None, recipe: Recipe, rows: Data | None) -> Non
         raise InvalidInput(
             f"--report is about one problem of two classes; {rows.source} has {classes}: leave it out, or use --trace"
         )
+
+
+def with_kernel_values(rows: Data, recipe: Recipe) -> Data:
+    """The rows as a matrix of kernel values, where the kernel is precomputed; else as they are."""
+    from maxmargin.data.kernel_matrix import square
+    from maxmargin.kernels import Precomputed
+
+    return square(rows) if isinstance(recipe.kernel, Precomputed) else rows

@@ -13,7 +13,15 @@ import typer
 from maxmargin.cli import UNPROVED, Stopped, options, problem_options
 from maxmargin.cli.model_output import destination, refuse_data_name
 from maxmargin.cli.problem_options import SOLVER_PANEL as SOLVER
-from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if, refuse_report, refuse_values
+from maxmargin.cli.recipes import (
+    class_weights_of,
+    cost_of,
+    recipe_of,
+    refuse_if,
+    refuse_report,
+    refuse_values,
+    with_kernel_values,
+)
 from maxmargin.cli.selection import Asked, powers_of, select
 from maxmargin.cli.verdict import tell, write_traces
 from maxmargin.errors import InvalidInput
@@ -254,6 +262,7 @@ def _read(data: str, reader: dict[str, Any], recipe: Recipe, budget: Any, silent
         rows = read(data, **reader, needed=recipe.kind != "novelty", progress=progress)
     if recipe.kind == "classification" and recipe.multiclass is None:
         refuse_values(rows)
+    rows = with_kernel_values(rows, recipe)
     if not silent:
         options.say(f"{rows.source}: {rows.n} rows, {rows.X.shape[1]} columns")
     return rows
