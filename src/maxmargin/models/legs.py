@@ -8,11 +8,11 @@
 
 Whoever resumes from what was saved walks the same legs as if nothing had happened: the same bits, whenever the run was
 killed. What this costs is the restarts. A solver that begins again at a point has lost its rows of K, its scores and
-its active samples, and the point had to be proved: with n rows and m support vectors about 3·m·n kernel values, of the
-same order as all that a good solver evaluates. So a leg is as long as WORK and as 20 restarts from where it stands,
-whichever is more; both are counted, not timed, so that the legs are the same on any machine. Restarts then take at most
-a twentieth of the run, and a run that is killed loses at most one leg. A solver that cannot start from a point has one
-leg only.
+its active samples, and the point had to be proved: with n rows and m support vectors that is 2·m·n kernel values for
+the scores and the proof, and the rows of K: as many as a good solver evaluates in all. So a leg is as long as WORK and
+as 20 restarts from where it stands, whichever is more; both are counted, not timed, so that the legs are the same on
+any machine. Restarts then take about a twentieth of the run, and a run that is killed loses at most one leg. A solver
+that cannot start from a point has one leg only.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ from maxmargin.space import KernelSpace
 WORK = 2e9
 #: A restart, with the proof before it, may take this share of a leg.
 SHARE = 0.05
-#: What it takes: kernel values for each pair of a support vector and a sample (its scores, the proof, the rows of K
-#: among the support vectors); passes over the data of a linear problem (w, sweeps or a matrix, the proof).
-VALUES, PASSES = 3.0, 20.0
+#: What a restart takes of a linear problem, in passes over the data: w, sweeps or a matrix, the proof.
+PASSES = 20.0
+#: What a kernel value takes besides its row, in multiply-adds: an exponential is as long as a hundred of them, which
+#: run side by side in the loops that most work is counted in.
+VALUE = 100.0
 #: Legs in a row without progress before it is given up.
 PATIENCE = 8
 
@@ -139,7 +141,7 @@ class Leg(Wrapped):
         #: The solver's own count of its iterations.
         self.k = 0
         #: Who is told of each iterate.
-        self.told: Callable[[Iterate], None] = lambda iterate: None
+        self.told: Callable[[Iterate], None] | None = None
 
     @property
     def endless(self) -> bool:  # type: ignore[override]
@@ -147,13 +149,17 @@ class Leg(Wrapped):
         return self.inner.endless and not self.exhausted
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        done = 0.0
+        done, due = 0.0, self.work
         for iterate in self.inner.iterates(problem, start, rng):
             self.k = iterate.k
-            self.told(iterate)
+            if self.told is not None:
+                self.told(iterate)
             yield iterate
             done += iterate.work + STEP_OVERHEAD
-            if done >= self.work and (not self.pays or SHARE * done >= restart_work(problem, iterate)):
+            if done < due:
+                continue
+            due = restart_work(problem, iterate) / SHARE if self.pays else 0.0
+            if done >= due:
                 self.exhausted = True
                 return
 
@@ -163,8 +169,10 @@ def restart_work(problem: Problem, iterate: Iterate) -> float:
     space = problem.space
     if not isinstance(space, KernelSpace):
         return PASSES * space.work
-    support = space.n if iterate.beta is None else int(np.count_nonzero(iterate.beta))
-    return VALUES * space.work * support / space.n
+    n = float(space.n)
+    support = n if iterate.beta is None else float(np.count_nonzero(iterate.beta))
+    rows = n if 8.0 * n * n <= space.cache_bytes else support  # a K that fits may be filled anew
+    return (2.0 * support + rows) * n * (space.work / (n * n) + VALUE)
 
 
 def in_legs(
@@ -201,7 +209,7 @@ def in_legs(
         while True:
             began = perf_counter()
             leg = Leg(solver, standing.work if solver.starts else np.inf, pays)
-            leg.told = _told(display, standing)
+            leg.told = _told(display, standing) if progress else None
             # 1.
             result = solve(
                 problem,
