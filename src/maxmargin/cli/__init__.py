@@ -54,7 +54,7 @@ def _run() -> int:
 
     try:
         threads()  # a MAXMARGIN_THREADS that is no number is refused by every command, not only by those that need it
-        status = app(standalone_mode=False) or 0
+        status = app(standalone_mode=False, prog_name="maxmargin") or 0
         if status == INTERRUPTED:  # typer's other word for it
             raise KeyboardInterrupt
         sys.stdout.flush()  # a full disk shows here, not in the interpreter's last breath

@@ -18,7 +18,7 @@ from maxmargin.cli.solvers import solvers
 from maxmargin.cli.split import split
 from maxmargin.cli.train import train
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 for command in (train, predict, check, race, scale, split, convert, info, solvers, kernels, losses, demo):
     app.command(cls=LibsvmCommand if command in (train, predict, race) else None)(command)
 

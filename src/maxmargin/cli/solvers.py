@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from maxmargin.problem import Problem
 
 #: What a solver may be asked to accept, as the words for it and the parameters of a small problem.
 TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -62,10 +66,16 @@ def _tell(solver: Any) -> None:
 
 def _accepts(solver: Any, parameters: dict[str, Any]) -> bool:
     """Whether a solver takes such a problem, with one bias or the other unless one is asked for."""
+    choices = [parameters] if "bias" in parameters else [{**parameters, "bias": bias} for bias in ("free", "augmented")]
+    return any(solver.accepts(_problem(**choice)) is None for choice in choices)
+
+
+@cache
+def _problem(**parameters: Any) -> Problem:
+    """A small problem, made once for all solvers."""
     import numpy as np
 
     from maxmargin.problem import Problem
 
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]]), np.array([-1, 1, 1, 1])
-    choices = [parameters] if "bias" in parameters else [{**parameters, "bias": bias} for bias in ("free", "augmented")]
-    return any(solver.accepts(Problem(X, y, **choice)) is None for choice in choices)
+    return Problem(X, y, **parameters)
