@@ -115,8 +115,10 @@ def train(
     overwrite: bool = typer.Option(
         False, "--overwrite", help="Begin afresh, in place of an old checkpoint.", rich_help_panel=LARGE
     ),
-    checkpoint_work: float = typer.Option(
-        2.0, help="Billions of multiply-adds (about seconds) between checkpoints.", rich_help_panel=LARGE
+    checkpoint_work: float | None = typer.Option(
+        None,
+        help="Billions of multiply-adds (about seconds) between checkpoints; by default they cost less than 5 %.",
+        rich_help_panel=LARGE,
     ),
     stream: bool = typer.Option(
         False,
@@ -192,7 +194,7 @@ def train(
             probability and recipe.kind != "classification",
             f"--probability is for classification, not for {recipe.kind}",
         )
-        refuse_if(not checkpoint_work > 0, "--checkpoint-work must be > 0")
+        refuse_if(checkpoint_work is not None and not checkpoint_work > 0, "--checkpoint-work must be > 0")
         refuse_if(
             stream and any((search, cv, probability, report, checkpoint, weights, trace)),
             "--stream goes with neither --search, --cv, --probability, --report, --trace, --checkpoint nor --weights",
@@ -223,7 +225,7 @@ def train(
         f"{checkpoint} is there already: give --resume to go on from it, or --overwrite to begin afresh",
     )
     kept = None if checkpoint is None else str(checkpoint)
-    budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work * 1e9)
+    budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work and checkpoint_work * 1e9)
     reader = {"format": format, "target": target, "drop": drop, "zero_based": zero_based}
     silent = as_json or quiet
     with place.messages():

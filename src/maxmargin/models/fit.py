@@ -29,7 +29,7 @@ from maxmargin.models.checkpoint import load as load_checkpoint
 from maxmargin.models.classes import Scheme, pairs, problem_name, splits
 from maxmargin.models.decisions import FULL
 from maxmargin.models.estimated import concerns, estimated, solved_of
-from maxmargin.models.legs import Standing, Stoppable, in_legs
+from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
 from maxmargin.models.model import Model, check
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
@@ -287,13 +287,14 @@ def _in_legs(
     one, result = in_legs(
         problem,
         (recipe.seed, k),
-        keep.standing or Standing(budget.work),
+        keep.standing or Standing(budget.work or WORK),
         keep.rest,
         solver=Stoppable(solver_by_name(recipe.chosen_solver, problem), budget.stop),
         tol=recipe.tol,
         max_iter=recipe.max_iter,
         max_time=budget.share(left),
         progress=budget.progress,
+        pays=budget.work is None,
     )
     if one.reason in UNFINISHED:
         keep.closed = True  # --resume walks the leg that was broken off again
@@ -310,7 +311,7 @@ def _checkpoint(machines: Sequence[Machine], samples: Samples, recipe: Recipe, b
     if budget.checkpoint is None:
         return None
     targets = np.concatenate([machine.target for machine in machines if machine.target is not None] or [np.empty(0)])
-    mark = fingerprint(recipe, samples.X, targets, np.append(samples.weights, budget.work))
+    mark = fingerprint(recipe, samples.X, targets, np.append(samples.weights, budget.work or 0.0))
     if budget.resume and os.path.exists(budget.checkpoint):
         keep = load_checkpoint(budget.checkpoint, mark)
         known = keep.done + ([] if keep.standing is None or keep.standing.best is None else [keep.standing.best])
