@@ -225,7 +225,9 @@ def train(
         f"{checkpoint} is there already: give --resume to go on from it, or --overwrite to begin afresh",
     )
     kept = None if checkpoint is None else str(checkpoint)
-    budget = Budget(max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work and checkpoint_work * 1e9)
+    budget = Budget(
+        max_time, not quiet and sys.stderr.isatty(), kept, resume, checkpoint_work and checkpoint_work * 1e9
+    )
     reader = {"format": format, "target": target, "drop": drop, "zero_based": zero_based}
     silent = as_json or quiet
     with place.messages():
