@@ -30,9 +30,9 @@ import scipy.sparse as sp
 
 from maxmargin import Problem, solve
 from maxmargin.data import Data, read, write
-from maxmargin.models.classes import pairs
 from maxmargin.models import Model, load
 from maxmargin.models.certify import certify
+from maxmargin.models.classes import pairs
 from racing import data as sets
 from racing.machine import described
 

@@ -106,9 +106,9 @@ def test_stopped_after_every_leg_and_resumed(trained, monkeypatch):
     from maxmargin.data import read
     from maxmargin.kernels import RBF
     from maxmargin.losses.hinge import Hinge
-    from maxmargin.models import checkpoint
-    from maxmargin.models.fit import fit
+    from maxmargin.training import checkpoint
     from maxmargin.training.budget import Budget
+    from maxmargin.training.fit import fit
     from maxmargin.training.recipe import Recipe
 
     folder, _, _ = trained

@@ -122,7 +122,7 @@ def test_options_that_a_race_does_not_have(files, command):
 
 
 def test_a_report_on_several_classes_is_refused_before_the_training(files, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("maxmargin.models.fit.fit", None)
+    monkeypatch.setattr("maxmargin.training.fit.fit", None)
     ended = command("train", files / "three.csv", "--report", tmp_path / "r.html", "-o", tmp_path / "m.mm")
     assert ended.status == 1 and "has 3: leave it out" in ended.err
     assert not list(tmp_path.iterdir())

@@ -13,13 +13,13 @@ import pytest
 from maxmargin import Problem, solve
 from maxmargin.data import Data, read
 from maxmargin.models import load
-from maxmargin.models.cache import Cache
+from maxmargin.training.block_files import Cache
 
 pytestmark = pytest.mark.compiled
 
 
 def test_the_cache_gives_back_what_went_in(files, monkeypatch):
-    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 3000)
     data = read(files / "sparse.svm")
     parts = [Data(data.X[start : start + 20], data.y[start : start + 20]) for start in range(0, data.n, 20)]
     cache = Cache()
@@ -33,7 +33,7 @@ def test_the_cache_gives_back_what_went_in(files, monkeypatch):
 
 
 def test_the_same_optimum_as_in_memory(files, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 3000)
     monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
     options = ["--bias", "augmented", "--tol", "1e-5", "--json"]
     ended = command("train", files / "sparse.svm", "--stream", *options, "-o", tmp_path / "model.mm")
@@ -61,7 +61,7 @@ def test_the_same_optimum_as_in_memory(files, tmp_path, command, monkeypatch):
 def test_streamed_and_in_memory_agree_within_their_gaps(
     name, loss, bias, scaling, files, tmp_path, command, monkeypatch
 ):
-    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 3000)
     monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
     options = ["--loss", loss, "--bias", bias, "--tol", "1e-5", "-C", "0.5", "--json", *scaling]
     options += ["--multiclass", "ovr"] if name == "three.csv" else []
@@ -81,7 +81,7 @@ def test_streamed_and_in_memory_agree_within_their_gaps(
 
 
 def test_time_that_is_over_gives_a_model_that_is_proved(files, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 3000)
+    monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 3000)
     ended = command("train", files / "two.svm", "--stream", "--max-time", "1e-6", "--json", "-o", tmp_path / "model.mm")
     (machine,) = ended.facts["machines"]
     assert "time budget" in machine["status"]

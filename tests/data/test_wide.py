@@ -20,7 +20,7 @@ from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models import load, save
-from maxmargin.models.fit import fit
+from maxmargin.training.fit import fit
 from maxmargin.training.recipe import Recipe
 
 pytestmark = pytest.mark.compiled

@@ -205,7 +205,7 @@ def test_no_room_for_the_cache_of_a_stream(room, tmp_path):
     X = rng.normal(size=(3000, 4))
     write(tmp_path / "data.svm", Data(X, np.where(X[:, 0] > 0, 1, -1)))
     code = (
-        "import resource, signal\nfrom maxmargin.cli import main\nimport maxmargin.models.streaming\n"
+        "import resource, signal\nfrom maxmargin.cli import main\nimport maxmargin.training.stream\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, resource.RLIM_INFINITY))\nmain()"
     )
     (tmp_path / "temporary").mkdir()

@@ -19,6 +19,7 @@ from maxmargin import Iterate, Problem, certify
 from maxmargin.certificate import KINDS, examine
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Polynomial, list_kernels
+from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.losses import list_losses
 
 # The reference: sections 1, 2 and 5 of MATH.md
@@ -353,7 +354,8 @@ def random_problems(draw, loss, bias):
         y = 10.0 ** draw(st.integers(-6, 6)) * rng.normal(size=n)
     spread = draw(st.integers(0, 6))
     C, weights = 10.0 ** draw(st.integers(-8, 8)), 10.0 ** rng.uniform(-spread, spread, n)
-    problem = Problem(X, y, loss=loss, kernel=kernel, bias=bias, C=C, sample_weight=weights)
+    numbers = kernel_by_name(kernel).fitted(X)  # "scale" by weights over twelve decades would be that of one row
+    problem = Problem(X, y, loss=loss, kernel=numbers, bias=bias, C=C, sample_weight=weights)
     size = 10.0 ** draw(st.integers(-8, 8))
     if draw(st.booleans()):
         return problem, Iterate(beta=size * rng.normal(size=n))
@@ -379,7 +381,7 @@ def solved_problems(draw, loss, bias):
     z = K @ beta
     t = y if loss.task == "classification" else z + y * (getattr(loss, "epsilon", 0.0) + rng.uniform(0.1, 1.0, n))
     weights = -beta / loss.slope(z, t)
-    return Problem(X, t, loss=loss, kernel=kernel, bias=bias, sample_weight=weights), Iterate(beta=beta)
+    return Problem(X, t, loss=loss, kernel=fitted, bias=bias, sample_weight=weights), Iterate(beta=beta)
 
 
 def rounding(problem, point):

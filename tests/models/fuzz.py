@@ -23,10 +23,11 @@ from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.one_class import OneClass
-from maxmargin.models import checkpoint, load, save
-from maxmargin.models.fit import fit
+from maxmargin.models import load, save
 from maxmargin.models.model import Model
+from maxmargin.training import checkpoint
 from maxmargin.training.budget import Budget
+from maxmargin.training.fit import fit
 from maxmargin.training.recipe import Recipe
 from tests.data.fuzz import MEMORY, mutated, outcomes
 
@@ -82,7 +83,7 @@ def seeds(folder: Path) -> dict[str, list[bytes]]:
         saved = checkpoint.fingerprint
         try:
             checkpoint.fingerprint = lambda *parts: FINGERPRINT
-            import maxmargin.models.fit as fitting
+            import maxmargin.training.fit as fitting
 
             before, fitting.fingerprint = fitting.fingerprint, checkpoint.fingerprint
             fit(Data(X, y), recipe, budget=Budget(checkpoint=str(state), work=1.0))

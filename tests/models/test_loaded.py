@@ -185,9 +185,9 @@ def test_a_damaged_checkpoint(part, arrays, tmp_path):
     from maxmargin.data import Data
     from maxmargin.kernels import RBF
     from maxmargin.losses.hinge import Hinge
-    from maxmargin.models import checkpoint
-    from maxmargin.models.fit import fit
+    from maxmargin.training import checkpoint
     from maxmargin.training.budget import Budget
+    from maxmargin.training.fit import fit
     from maxmargin.training.recipe import Recipe
 
     path = tmp_path / "state"

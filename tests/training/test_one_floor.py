@@ -16,8 +16,8 @@ from maxmargin.estimators import SVC, SVCCV, SVR, LinearSVC, LinearSVR, NuSVC, N
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
 from maxmargin.losses import EpsilonInsensitive, Hinge, OneClass, SquaredEpsilonInsensitive, SquaredHinge
 from maxmargin.models import load, model_of
-from maxmargin.models.fit import fit, prepared, with_probabilities
 from maxmargin.training.budget import Budget
+from maxmargin.training.fit import fit, prepared, with_probabilities
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.selection import folds_of, search
 from tests.cli.conftest import command  # noqa: F401

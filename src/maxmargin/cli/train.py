@@ -28,7 +28,7 @@ from maxmargin.errors import InvalidInput
 
 if TYPE_CHECKING:
     from maxmargin.data import Data
-    from maxmargin.models.fit import Fit
+    from maxmargin.training.fit import Fit
     from maxmargin.training.recipe import Recipe
 
 #: Panels of the help, besides those that other commands have, too.
@@ -135,7 +135,7 @@ def train(
 
     Example: maxmargin train iris.csv --target species --kernel rbf --scale standard --search -o iris.mm
     """
-    from maxmargin.models import estimated
+    from maxmargin.training import estimated
     from maxmargin.training.budget import Budget
 
     began = perf_counter()
@@ -200,7 +200,7 @@ def train(
             "--stream goes with neither --search, --cv, --probability, --report, --trace, --checkpoint nor --weights",
         )
         if stream:
-            from maxmargin.models.streaming import refusal
+            from maxmargin.training.stream import refusal
 
             if sentence := refusal(recipe):
                 raise typer.BadParameter(sentence)
@@ -235,7 +235,7 @@ def train(
         refuse_report(report, recipe, rows)
     with options.stopping(budget), place.messages():
         if rows is None:
-            from maxmargin.models.streaming import fit_stream
+            from maxmargin.training.stream import fit_stream
 
             fitted = fit_stream(data, reader, recipe, budget, options.reading(data, budget.progress))
             extra = {"rows": fitted.model.training.n if fitted.model.training else 0, "columns": fitted.model.columns}
@@ -276,7 +276,7 @@ def _train(
     rows: Data, recipe: Recipe, budget: Any, given: Any, asked: Asked, probability: bool, silent: bool
 ) -> tuple[Fit, dict[str, Any]]:
     """Select and train: the model and what else was found."""
-    from maxmargin.models.fit import fit, with_probabilities
+    from maxmargin.training.fit import fit, with_probabilities
 
     recipe, extra = select(rows, recipe, given, budget, asked, silent)
     whole = budget.share(1)

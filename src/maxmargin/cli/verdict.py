@@ -13,8 +13,8 @@ from maxmargin.files import replacing, shown
 
 if TYPE_CHECKING:
     from maxmargin.cli.model_output import Destination
-    from maxmargin.models.fit import Fit
     from maxmargin.result import Trace
+    from maxmargin.training.fit import Fit
 
 
 def write_traces(path: Path, what: str, traces: Iterable[tuple[str, Trace]]) -> None:

@@ -19,7 +19,6 @@ from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Result
-from maxmargin.training.recipe import Recipe
 from maxmargin.validation import plain
 
 
@@ -75,7 +74,7 @@ def model_of_solved(
 
 
 def training_of(
-    source: Problem | Recipe,
+    source: Problem,
     solved: Sequence[Solved],
     rows: Sequence[np.ndarray],
     n: int,

@@ -17,10 +17,10 @@ from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Precomputed
 from maxmargin.models.classes import Scheme
-from maxmargin.models.estimated import concerns
-from maxmargin.models.fit import Prepared, fit, prepared, split
 from maxmargin.models.model import Model
 from maxmargin.training.budget import Budget
+from maxmargin.training.estimated import concerns
+from maxmargin.training.fit import Prepared, fit, prepared, split
 from maxmargin.training.problems import problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.search import Fold, Grid, Part

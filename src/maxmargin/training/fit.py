@@ -24,12 +24,8 @@ from maxmargin.data.scaling import Scaling, scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
 from maxmargin.models.build import model_of, model_of_solved, training_of
-from maxmargin.models.checkpoint import Checkpoint, fingerprint
-from maxmargin.models.checkpoint import load as load_checkpoint
 from maxmargin.models.classes import Scheme, pairs, problem_name, splits
 from maxmargin.models.decisions import FULL
-from maxmargin.models.estimated import concerns, estimated, solved_of
-from maxmargin.models.legs import WORK, Standing, Stoppable, in_legs
 from maxmargin.models.model import Model, check
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
@@ -38,6 +34,10 @@ from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.training.budget import Budget
 from maxmargin.training.calibrate import calibrated
+from maxmargin.training.checkpoint import Checkpoint, fingerprint
+from maxmargin.training.checkpoint import load as load_checkpoint
+from maxmargin.training.checkpointed_run import WORK, Standing, Stoppable, in_legs
+from maxmargin.training.estimated import concerns, estimated, solved_of
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.samples import Samples, class_weights, rows_that_count

@@ -28,11 +28,7 @@ from maxmargin.data.source import Progress as DataProgress
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear
 from maxmargin.loop import solve
-from maxmargin.models.block_ascent import BlockAscent
 from maxmargin.models.build import model_of_solved, training_of
-from maxmargin.models.cache import Cache
-from maxmargin.models.fit import Fit, Machine, samples_of, split
-from maxmargin.models.legs import Stoppable
 from maxmargin.models.model import Scheme
 from maxmargin.models.solved import Solved
 from maxmargin.parallel import one_blas_thread
@@ -40,7 +36,11 @@ from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status
 from maxmargin.solvers import Solver, candidates, clock
 from maxmargin.solvers.base import registry
+from maxmargin.training.block_ascent import BlockAscent
+from maxmargin.training.block_files import Cache
 from maxmargin.training.budget import Budget
+from maxmargin.training.checkpointed_run import Stoppable
+from maxmargin.training.fit import Fit, Machine, samples_of, split
 from maxmargin.training.recipe import Recipe
 
 #: The solvers that can be asked for by name.

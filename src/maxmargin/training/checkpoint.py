@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from maxmargin.errors import InvalidInput
 from maxmargin.files import shown
 from maxmargin.models import archive
-from maxmargin.models.legs import Standing
 from maxmargin.models.solved import Solved
 from maxmargin.result import COLUMNS, Trace
+from maxmargin.training.checkpointed_run import Standing
 from maxmargin.training.recipe import Recipe
 
 NAME, VERSION = "checkpoint", 1

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from maxmargin import Problem, solve
-from maxmargin.models.legs import SHARE, WORK, Leg, Standing, Stoppable, in_legs, restart_work
 from maxmargin.result import Iterate, Reason
 from maxmargin.schedule import STEP_OVERHEAD
 from maxmargin.solvers import list_solvers, solver
 from maxmargin.solvers.base import Solver, registry
+from maxmargin.training.checkpointed_run import SHARE, WORK, Leg, Standing, Stoppable, in_legs, restart_work
 
 pytestmark = pytest.mark.compiled
 
@@ -106,7 +106,7 @@ def test_whoever_stops_it_during_a_leg_gets_no_other(problem):
 
 def test_no_leg_begins_when_no_time_is_left_for_a_restart(problem, monkeypatch):
     """The clock jumps to the end of the budget while the first standing is kept."""
-    from maxmargin.models import legs
+    from maxmargin.training import checkpointed_run as legs
 
     moments, standings = [0.0], []
     monkeypatch.setattr(legs, "perf_counter", lambda: moments[0])

@@ -13,10 +13,10 @@ from maxmargin import Problem, solve
 from maxmargin.certificate import examine
 from maxmargin.data import Data
 from maxmargin.errors import InvalidInput, Refused
-from maxmargin.models.block_ascent import BlockAscent
-from maxmargin.models.cache import Cache
-from maxmargin.models.legs import Stoppable
 from maxmargin.result import Iterate, Reason
+from maxmargin.training.block_ascent import BlockAscent
+from maxmargin.training.block_files import Cache
+from maxmargin.training.checkpointed_run import Stoppable
 from tests.oracle import false_claims
 
 pytestmark = pytest.mark.compiled
@@ -28,7 +28,7 @@ STORAGES = ("dense", "float32", "sparse")
 @pytest.fixture
 def cached(monkeypatch):
     """Rows as a cache of many small blocks."""
-    monkeypatch.setattr("maxmargin.models.cache.BLOCK_BYTES", 20_000)
+    monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 20_000)
     made = []
 
     def make(X, **options):
