@@ -171,7 +171,7 @@ class Condition:
 
     name: str
     formula: str
-    #: 0 where it holds. Without a unit: relative to the margin 1, to the size of β or w, or to the objective.
+    #: 0 where it holds. Without a unit: relative to the margin 1, to the size of β, or to the objective.
     residual: float
     #: The index of the worst sample; None where the condition is not about single samples, or holds for all.
     worst: int | None
@@ -218,7 +218,8 @@ def kkt_of(problem: Problem, point: Iterate) -> KKT:
         short = np.where(problem.C > 0, np.maximum(0.0, 1.0 - slack - problem.target * z), 0.0)
         conditions.append(_of_samples("primal feasibility", "y z ≥ 1 − ξ, ξ ≥ 0", short))
     conditions.append(_of_samples("dual feasibility", "lower ≤ β ≤ upper", outside))
-    residual = float(max(0.0, problem.space.sqnorm(apart)) ** 0.5 / max(norm, _TINY)) if norm else 0.0
+    # ½‖w − w(β)‖² is a part of the gap, so it is measured as the gap is: by the objective, which ‖w‖² may be tiny for.
+    residual = float(max(0.0, problem.space.sqnorm(apart)) / max(2.0 * abs(objective), _TINY)) ** 0.5
     conditions.append(Condition("stationarity in w", "w = Σ β φ(x)", residual, None))
     if problem.total is not None:
         size = max(float(np.abs(beta).sum()), _TINY)

@@ -22,7 +22,7 @@ Newton's method, aiming at s y = r z = μ > 0, has n unknowns Δβ. But Θ = rid
        others make up for it, so that w stays where it was: Δβ = Θ⁻¹Xλ on them, with the matrix of the round.
     6. At the end the free variables, about d of them, solve the optimality conditions on their face exactly. On small
        data that is tried on the way, too: once the right ones are free, nothing is left to do.
-    7. And w is looked at as it stands, beside β: it has digits that Xᵀβ may have lost.
+    7. Where that does not close the gap, w is looked at as it stands, beside β: it has digits that Xᵀβ may have lost.
 
 Blocks of rows go through BLAS in float64, whatever the data's precision; memory beyond the data is a few dozen
 n-vectors. Some twenty rounds reach a relative gap of 1e−8, whatever C is.
@@ -59,6 +59,8 @@ BLOCK = 4096
 PARTS = 8
 #: On data of so many numbers, the relative gaps at which the free variables are guessed to be the right ones.
 SMALL, GUESSES = 1e5, (1e-3, 1e-6)
+#: A β that was cleaned to this relative gap needs no w beside it.
+CLEAN = 1e-11
 #: A matrix of d + 1 unknowns is factored in every round.
 MOST_FEATURES = 2000
 
@@ -135,9 +137,23 @@ class _Rounds:
             beta = self._crisp() if gap < 0.1 and self.factor else self.beta
             yield Iterate(k, beta=self._folded(beta), work=work, estimate=gap)
             if not going or gap < 1e-10 or self._mu() < 1e-16:  # beyond this, slacks have no digits left
-                yield crossover(self.problem, self._folded(self.beta), k)  # 6.
-                yield self._pair(k)
+                cleaned = crossover(self.problem, self._folded(self.beta), k)  # 6.
+                yield cleaned
+                assert cleaned.beta is not None
+                if self._gap_of(cleaned.beta) > CLEAN:
+                    yield self._pair(k)
                 return
+
+    def _gap_of(self, beta: np.ndarray) -> float:
+        """The relative gap of β and its own w(β)."""
+        problem = self.problem
+        w = problem.space.combine(beta)
+        scores = problem.space.scores(w)
+        b = problem.best_bias(scores) if self.free else 0.0
+        half = 0.5 * problem.space.sqnorm(w, scores)
+        primal = half + problem.loss_sum(scores + b) + (problem.total or 0.0) * b
+        dual = problem.dual_terms(beta) - half
+        return max(0.0, primal - dual) / max(abs(primal), abs(dual), np.finfo(np.float64).tiny)
 
     def _pair(self, k: int) -> Iterate:
         """Both sides as they stand: where a feature is huge, the digits of Xᵀβ do not suffice for its w (7.)."""
