@@ -17,7 +17,7 @@ from maxmargin.data import Data, write
 pytestmark = pytest.mark.compiled
 
 OPTIONS = ["--kernel", "rbf", "--bias", "augmented", "--solver", "coordinate-ascent", "-C", "10", "--tol", "1e-7"]
-OPTIONS += ["--checkpoint-work", "0.01", "--quiet", "--checkpoint", "state"]
+OPTIONS += ["--checkpoint-work", "0.005", "--quiet", "--checkpoint", "state"]
 
 CODE = """
 import json, os, random, signal, sys, time

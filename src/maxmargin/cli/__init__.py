@@ -32,6 +32,7 @@ def main() -> None:
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # at the end nothing is left to interrupt
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _press)
+        sys.unraisablehook = _unraisable
     try:
         with interruptible():
             status = _run()
@@ -43,6 +44,12 @@ def main() -> None:
 def _press(number: int, frame: object) -> None:
     pressed.append(number)
     raise KeyboardInterrupt
+
+
+def _unraisable(told: sys.UnraisableHookArgs) -> None:
+    """A Ctrl-C that comes while a library is called back is noted in `pressed`, and no traceback for the user."""
+    if not issubclass(told.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(told)
 
 
 def _run() -> int:

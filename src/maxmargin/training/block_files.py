@@ -24,7 +24,7 @@ from maxmargin.row_blocks import Place, RowBlocks
 from maxmargin.validation import check_rows
 
 #: A block is as many rows as fill so many bytes.
-BLOCK_BYTES = 2**25
+BLOCK_BYTES = 2**23
 
 
 @dataclass(frozen=True)

@@ -198,16 +198,18 @@ def samples_of(
     used = np.flatnonzero(given > 0)
     if not used.size:
         raise InvalidInput("the weights of all rows are 0; nothing is left to train on")
-    rows, repeats = rows_that_count(X, used, isinstance(recipe.kernel, Precomputed)), given[used]
+    whole = used.size == len(given)
+    rows = rows_that_count(X, used, isinstance(recipe.kernel, Precomputed))
+    repeats = given if whole else given[used]
     if recipe.kind != "classification":
         target = None if recipe.kind == "novelty" else _measured(data)[used]
         return Samples(rows, repeats, repeats, used, len(given), np.zeros(used.size, np.intp)), target, None, None
-    classes, codes = labelled(data, used)
+    classes, codes = labelled(data, None if whole else used)
     by_class = class_weights(recipe.class_weight_of(classes), classes, codes, repeats)
     told = None
     if recipe.class_weight is not None:
         told = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
-    costs = repeats * by_class[codes]
+    costs = repeats if told is None else repeats * by_class[codes]
     return Samples(rows, repeats, costs, used, len(given), codes, len(classes)), None, classes, told
 
 

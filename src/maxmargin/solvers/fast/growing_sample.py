@@ -44,7 +44,7 @@ FEW = 0.05
 #: That is seen on so many rows, or on this part of them all.
 PROBED, PROBED_SHARE = 2000, 64
 #: The most numbers of a sample where the rows are not in memory.
-SAMPLE_NUMBERS = 2**23
+SAMPLE_NUMBERS = 2**20
 #: Samples that are looked at to find the width of the smoothing.
 LOOKED = 20_000
 
@@ -64,7 +64,8 @@ def sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator)
     """
     if form.total is not None:
         return False
-    part = np.sort(rng.integers(space.n, size=max(PROBED, space.n // PROBED_SHARE)))
+    probed = max(PROBED, min(space.n // PROBED_SHARE, _most_rows(space)))
+    part = np.sort(rng.integers(space.n, size=probed))
     rows, some = LinearSpace(space.X[part], space.constant), form.of(part)
     q = rows.diag() + some.ridge
     passes = SWEEPS + MORE_SWEEPS * box_width(some) * float(q.mean())
@@ -91,6 +92,7 @@ def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterat
                     break
                 lagrangian.multiply()
         w, b = lagrangian.w, lagrangian.b
+        del rows, lagrangian  # a sample's copy of its rows is not kept while the next is at work
     yield smoothed(space, form, w, b, INSIDE_ALL)
 
 
@@ -110,8 +112,12 @@ def _sizes(space: LinearSpace, form: DualForm) -> list[int]:
     sizes = [space.n // STEP]
     while sizes[-1] // STEP >= FEWEST:
         sizes.append(sizes[-1] // STEP)
-    most = np.inf if space.in_memory else SAMPLE_NUMBERS * space.n / max(1, space.work)
-    return [size for size in sizes[::-1] if size <= most]
+    return [size for size in sizes[::-1] if size <= _most_rows(space)]
+
+
+def _most_rows(space: LinearSpace) -> int:
+    """How many rows may come into memory for a sample."""
+    return space.n if space.in_memory else int(SAMPLE_NUMBERS * space.n / max(1.0, space.work))
 
 
 def standing_for(form: DualForm, part: np.ndarray, factor: float) -> DualForm:
