@@ -117,7 +117,7 @@ def train(
     ),
     checkpoint_work: float | None = typer.Option(
         None,
-        help="Billions of multiply-adds (about seconds) between checkpoints; by default they cost less than 5 %.",
+        help="Billions of multiply-adds (about seconds) between checkpoints; by default so many that they cost about 5 %, as estimated.",
         rich_help_panel=LARGE,
     ),
     stream: bool = typer.Option(
