@@ -117,7 +117,7 @@ def train(
     ),
     checkpoint_work: float | None = typer.Option(
         None,
-        help="Billions of multiply-adds (about seconds) between checkpoints; by default so many that they cost about 5 %, as estimated.",
+        help="Billions of multiply-adds between checkpoints; by default so many that they cost an estimated 5 %.",
         rich_help_panel=LARGE,
     ),
     stream: bool = typer.Option(
