@@ -85,7 +85,7 @@ def square(high: np.ndarray, low: np.ndarray) -> float:
 
 def sum_of(values: Any) -> tuple[float, float]:
     """Σ values and a bound on its error."""
-    total, lost = _sum(np.ascontiguousarray(values, dtype=np.float64))
+    total, lost = compensated_sum(np.ascontiguousarray(values, dtype=np.float64))
     eps = np.finfo(np.float64).eps
     return float(total + lost), float(eps * abs(total) + (len(values) * eps) ** 2 * np.abs(values).sum())
 
@@ -167,7 +167,7 @@ def _constant_part(u, constant):
 
 
 @strictly_compiled
-def _sum(values):
+def compensated_sum(values):
     total, lost = 0.0, 0.0
     for i in range(len(values)):
         total, error = two_sum(total, values[i])

@@ -83,10 +83,10 @@ def kkt_violation(problem: Problem, beta: np.ndarray, scores: np.ndarray) -> flo
     """
     form, bounds = problem.form, problem.bounds
     if form is not None:
-        most, least = _extreme_slopes(form.target, scores, form.ridge, form.tube, *bounds, beta)
+        most, least = extreme_slopes(form.target, scores, form.ridge, form.tube, *bounds, beta)
     else:
         nothing = np.zeros(problem.n)
-        most, least = _extreme_slopes(_logistic_slopes(problem, beta, scores), *[nothing] * 3, *bounds, beta)
+        most, least = extreme_slopes(_logistic_slopes(problem, beta, scores), *[nothing] * 3, *bounds, beta)
     violation = most - least if problem.bias == "free" else max(most, -least)
     return max(float(violation), 0.0)  # in this order NaN stays NaN
 
@@ -107,7 +107,7 @@ def kinds_of(problem: Problem, beta: np.ndarray, z: np.ndarray, violation: float
     else:  # no margin, so no sample is on it
         target, tube, close = problem.target, np.zeros(problem.n), -1.0
     codes = np.empty(problem.n, np.int8)
-    _fill_codes(target, z, tube, *problem.bounds, problem.C, beta, close, codes)
+    fill_codes(target, z, tube, *problem.bounds, problem.C, beta, close, codes)
     return Kinds(codes)
 
 
@@ -126,7 +126,7 @@ def _near(lower, upper, largest):
 
 
 @compiled
-def _extreme_slopes(target, scores, ridge, tube, lower, upper, beta):
+def extreme_slopes(target, scores, ridge, tube, lower, upper, beta):
     """The largest ∂D/∂β of a step up and the smallest of a step down, of the samples that can take one."""
     largest, most, least = _largest(beta), -np.inf, np.inf
     for i in range(len(beta)):
@@ -143,7 +143,7 @@ def _extreme_slopes(target, scores, ridge, tube, lower, upper, beta):
 
 
 @compiled
-def _fill_codes(target, z, tube, lower, upper, C, beta, close, codes):
+def fill_codes(target, z, tube, lower, upper, C, beta, close, codes):
     """The places in KINDS of all samples."""
     largest = _largest(beta)
     for i in range(len(beta)):

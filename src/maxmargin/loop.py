@@ -1,6 +1,7 @@
 """solve(): the one way to train. It runs a solver (`run.py`); "auto" tries one solver after the other.
 
-1. Check what was asked for, and whether the solver accepts the problem.
+1. Check what was asked for, and whether the solver accepts the problem. Where the solver is left to us ("auto") and
+   nobody watches, a small problem is solved in one compiled call (`small.py`).
 2. Run the solver until its gap is closed, or a budget ends.
 3. Where the solver was left to us ("auto") and has failed or stalled, go on with the next that accepts the problem.
 4. Hand back the best result.
@@ -26,6 +27,7 @@ from maxmargin.solvers import Solver, candidates, refusal
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
+from maxmargin.small import is_small, solve_small
 from maxmargin.start import start_of
 
 
@@ -83,25 +85,32 @@ def solve(
     for name, budget in (("max_time", max_time), ("max_iter", max_iter), ("every", every)):
         if budget is not None and not budget > 0:
             raise InvalidInput(f"{name} is {budget}; it must be > 0")
+    given = every, snapshots, tuple(callbacks)
+    auto = isinstance(solver, str) and solver == "auto" and not options
+    watched = snapshots or progress or every is not None or bool(given[-1])
+    if auto and not watched and start is None and max_iter is None and is_small(problem, max_time):
+        with one_blas_thread(), interruptible():
+            found = solve_small(problem, tol)
+        if isinstance(found, Result):
+            return found
+        start = found
     chosen, enough = [solver_by_name(solver, problem, **options)], {}
     refused = refusal(chosen[0], problem)
     if refused:
         raise Refused(f"{chosen[0].name} refuses this problem: {refused}")
-    auto = isinstance(solver, str) and solver == "auto"
     if auto:
         enough = candidates(problem)
         chosen = [solvers[name] for name in enough]
         chosen.sort(key=lambda one: start is not None and not one.starts)  # a start is for one that takes it
     began = perf_counter()
-    result, failure = None, None
-    given = every, snapshots, tuple(callbacks)
-    watched = snapshots or progress or bool(given[-1]) or not auto
+    result: Result | None = None
+    failure: SolverFailed | None = None
     with one_blas_thread(), interruptible():
         for one in chosen:
             with Progress(progress, one.name, tol) as display:
                 begin = start_of(problem, one, start)
                 patience = np.inf if one is chosen[-1] else enough[one.name]
-                run = Run(problem, one, tol, *given, watched, display, one is not chosen[-1], patience)
+                run = Run(problem, one, tol, *given, watched or not auto, display, one is not chosen[-1], patience)
                 iterates = _iterates(one, problem, begin, np.random.default_rng(random_state))
                 left = None if max_time is None else began + max_time - perf_counter()
                 start = None

@@ -27,7 +27,7 @@ from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
-from maxmargin.training.train import Method, Solution, Task, by_solve, scaled_start, train
+from maxmargin.training.train import Method, Solution, Task, Together, by_solve, scaled_start, train
 from maxmargin.validation import is_number
 
 #: How rows come in: dense or CSR, float32 or float64, nothing copied that is right already.
@@ -101,7 +101,13 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         return self.solver
 
     def _train(
-        self, tasks: Sequence[Task], budget: Budget, data: Samples, C: float, given: tuple[Any, Any, Any]
+        self,
+        tasks: Sequence[Task],
+        budget: Budget,
+        data: Samples,
+        C: float,
+        given: tuple[Any, Any, Any],
+        together: Together | None = None,
     ) -> None:
         """Solve all problems and set the fitted attributes; `given` is (X, y, sample_weight) for the callbacks."""
         monitor = Monitor(self, len(tasks), *given)
@@ -116,7 +122,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             }
 
         with one_blas_thread(), interruptible():  # once for all problems: finding out about BLAS takes milliseconds
-            solutions = train(tasks, self._method, budget, monitor, fitted)
+            solutions = train(tasks, self._method, budget, monitor, fitted, together)
         attributes = fitted(solutions)
         self.__dict__.update(attributes)
         if self.warm_start:

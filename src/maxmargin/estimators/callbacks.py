@@ -42,6 +42,11 @@ class Monitor:
             self.root = estimator._init_callback_context(max_subtasks=problems)
             self.root.call_on_fit_task_begin(**self.given)
 
+    @property
+    def watching(self) -> bool:
+        """Whether there are callbacks."""
+        return self.root is not None and bool(getattr(self.estimator, "_skl_callbacks", None))
+
     @contextmanager
     def problem(self, fitted: Callable[[Look], dict[str, Any]] | None) -> Iterator[tuple[Watch, ...]]:
         """The callbacks for solve() while it works on the next problem.
@@ -49,7 +54,7 @@ class Monitor:
         `fitted` gives the fitted attributes that a look stands for, so that a callback can try the model half-way;
         None where one problem alone makes no model.
         """
-        if self.root is None or not getattr(self.estimator, "_skl_callbacks", None):
+        if self.root is None or not self.watching:
             yield ()
             return
         task = self.root.subcontext("binary problem", max_subtasks=None)

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Machine
-from maxmargin.models.classes import Scheme, splits
+from maxmargin.models.classes import Split, splits
 from maxmargin.training.samples import Samples, class_weights
 from maxmargin.validation import plain
 
@@ -45,12 +45,17 @@ class Classifier(ClassifierMixin, Machine):
             f"The number of classes has to be greater than one; got 1 class: all samples are {plain(label)!r}"
         )
 
+    def _problems(self, data: Samples, against: str) -> list[Split]:
+        """Every binary problem: one class against the rest, or against one other."""
+        return splits(data.codes, data.classes, "binary" if data.classes == 2 else "ovr" if against == "rest" else "ovo")
+
+    def _names(self, problems: list[Split]) -> list[object]:
+        """What each problem is about: a label, or a pair of them."""
+        labels = [plain(label) for label in self.classes_]
+        about = [tuple(labels[k] for k in split.classes) for split in problems]
+        return [name if len(name) == 2 else name[0] for name in about]
+
     def _splits(self, data: Samples, against: str) -> list[tuple[object, np.ndarray, np.ndarray]]:
         """Every binary problem as its name (a label, or a pair of them), its rows and its targets −1/+1."""
-        scheme: Scheme = "binary" if data.classes == 2 else "ovr" if against == "rest" else "ovo"
-        labels = [plain(label) for label in self.classes_]
-        found: list[tuple[object, np.ndarray, np.ndarray]] = []
-        for about, rows, target in splits(data.codes, data.classes, scheme):
-            name = tuple(labels[k] for k in about)
-            found.append((name if len(name) == 2 else name[0], rows, target))
-        return found
+        found = self._problems(data, against)
+        return [(name, split.rows, split.target) for name, split in zip(self._names(found), found, strict=True)]

@@ -24,6 +24,7 @@ from maxmargin.result import Reason
 from maxmargin.training.budget import Budget
 from maxmargin.training.calibrate import calibrated
 from maxmargin.training.expansion import Expansion
+from maxmargin.training.pairs import shares_pairs, solve_pairs
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
 
@@ -36,6 +37,9 @@ class KernelClassifier(KernelMachine, Classifier):
     probability: bool
     temperature_: float | None
     n_support_: np.ndarray
+
+    #: Whether the pairs of classes may be solved together.
+    _shares = False
 
     def _cost(self) -> float:
         """The C of the binary problems."""
@@ -62,24 +66,22 @@ class KernelClassifier(KernelMachine, Classifier):
         check_option("multi_class", self.multi_class, ("ovo", "ovr"))
         budget = self._budget()
         data = self._labelled(X, y, sample_weight)
-        splits = self._splits(data, "rest" if self.multi_class == "ovr" else "one")
-        self._check_splits(data, splits)
-        self.kernel_, make = self._problem_maker(data, budget, len(splits))
-        C, loss = self._cost(), Hinge()
-        starts = self._warm([name for name, _, _ in splits], data.used, C)
+        splits = self._problems(data, "rest" if self.multi_class == "ovr" else "one")
+        names = self._names(splits)
+        self._check_splits(data, [(name, one.rows, one.target) for name, one in zip(names, splits, strict=True)])
+        C, loss, cache = self._cost(), Hinge(), self.cache_size * 1e6
+        kernel = self.kernel_ = self._kernel(data.X, data.repeats)
+        shared = self._shares and self.multi_class == "ovo" and shares_pairs(kernel, self.bias, C, budget, len(splits))
+        make = self._maker(kernel, data, budget, 1 if shared else len(splits))
         tasks = [
-            Task(
-                name,
-                rows,
-                partial(make, rows, signs, loss, C),
-                None if start is None else start[rows],
-            )
-            for (name, rows, signs), start in zip(splits, starts, strict=True)
+            Task(name, one.rows, partial(make, one.rows, one.target, loss, C), None if start is None else start[one.rows])
+            for name, one, start in zip(names, splits, self._warm(names, data.used, C), strict=True)
         ]
+        together = partial(solve_pairs, data, kernel, loss, C, splits, cache, budget) if shared else None
         self.temperature_ = None
         if self.probability:
             self.temperature_ = calibrated(partial(self._decide, data), data.codes, data.weights, budget)
-        self._train(tasks, budget, data, C, (X, y, sample_weight))
+        self._train(tasks, budget, data, C, (X, y, sample_weight), together)
         return self
 
     def _decide(self, data: Samples, train: np.ndarray, test: np.ndarray, budget: Budget) -> np.ndarray:
@@ -310,6 +312,8 @@ class SVC(KernelClassifier):
         self.solver = solver
         self.max_time = max_time
         self.warm_start = warm_start
+
+    _shares = True
 
     def _cost(self) -> float:
         return self.C

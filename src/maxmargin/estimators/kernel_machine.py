@@ -89,10 +89,12 @@ class KernelMachine(Machine):
 
     def _problem_maker(self, data: Samples, budget: Budget, problems: int) -> tuple[Kernel, Maker]:
         """The kernel, and a function that makes the problem of some rows with given targets, loss and C."""
-        check_option("bias", self.bias, get_args(Bias))
         kernel = self._kernel(data.X, data.repeats)
-        cache = self.cache_size * 1e6
-        return kernel, problem_maker(data, kernel, self.bias, 1.0, cache, problems, budget.max_time)
+        return kernel, self._maker(kernel, data, budget, problems)
+
+    def _maker(self, kernel: Kernel, data: Samples, budget: Budget, problems: int) -> Maker:
+        check_option("bias", self.bias, get_args(Bias))
+        return problem_maker(data, kernel, self.bias, 1.0, self.cache_size * 1e6, problems, budget.max_time)
 
     # The model
 

@@ -16,6 +16,7 @@ from maxmargin.loop import solve
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status
 from maxmargin.run import Callback
+from maxmargin.small import SHORTEST
 from maxmargin.solvers import clock
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.validation import is_number
@@ -57,6 +58,12 @@ class Budget:
             raise InvalidInput(f"max_iter is {self.max_iter!r}; it must be a whole number > 0, or -1 for no limit")
         if self.max_time is not None and not (is_number(self.max_time) and self.max_time > 0):
             raise InvalidInput(f"max_time is {self.max_time!r}; it must be a number of seconds > 0, or None")
+
+    @property
+    def plain(self) -> bool:
+        """Whether nobody watches the solver, limits its steps or chooses it, and time is not short."""
+        unlimited = self.max_time is None or self.max_time >= SHORTEST
+        return self.solver == "auto" and self.max_iter == -1 and not (self.progress or self.checkpoint) and unlimited
 
     @property
     def stopped(self) -> bool:

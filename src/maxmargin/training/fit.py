@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from maxmargin.data.dataset import Data, label_text
 from maxmargin.data.scaling import Scaling, scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
+from maxmargin.losses.hinge import Hinge
 from maxmargin.models.build import model_of, model_of_solved, training_of
 from maxmargin.models.classes import Scheme, pairs, problem_name, splits
 from maxmargin.models.decisions import FULL
@@ -38,9 +39,11 @@ from maxmargin.training.checkpoint import Checkpoint, fingerprint
 from maxmargin.training.checkpoint import load as load_checkpoint
 from maxmargin.training.checkpointed_run import WORK, Standing, Stoppable, in_legs
 from maxmargin.training.estimated import concerns, estimated, solved_of
+from maxmargin.training.pairs import shares_pairs, solve_pairs
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.samples import Samples, class_weights, rows_that_count
+from maxmargin.training.train import Solution
 from maxmargin.validation import plain
 
 #: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.
@@ -109,19 +112,27 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     machines = split(recipe, samples, ready.target, classes, scheme)
     if isinstance(recipe.kernel, Linear) and sp.issparse(X):
         check_width(d, len(machines), X.nnz)
+    shared = scheme == "ovo" and shares_pairs(recipe.kernel, recipe.bias, recipe.C, budget, len(machines))
+    shared = shared and isinstance(recipe.loss, Hinge)
     make = problem_maker(
         samples,
         recipe.kernel,
         recipe.bias,
         recipe.bias_scale,
         recipe.cache_bytes,
-        len(machines),
+        1 if shared else len(machines),
         budget.max_time,
         recipe.task,
     )
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
-        solved, traces, result, problem = _solve_all(machines, samples, make, recipe, budget)
+        known: dict[int, Solution] = {}
+        if shared:
+            pairs_of_classes = splits(samples.codes, samples.classes, scheme)
+            known = solve_pairs(
+                samples, recipe.kernel, recipe.loss, recipe.C, pairs_of_classes, recipe.cache_bytes, budget
+            )
+        solved, traces, result, problem = _solve_all(machines, samples, make, recipe, budget, known)
     # 5.
     rows = [samples.used[machine.rows] for machine in machines]
     codes = np.zeros(n, dtype=np.intp)
@@ -257,18 +268,29 @@ def split(
 
 
 def _solve_all(
-    machines: Sequence[Machine], samples: Samples, make: Maker, recipe: Recipe, budget: Budget
+    machines: Sequence[Machine],
+    samples: Samples,
+    make: Maker,
+    recipe: Recipe,
+    budget: Budget,
+    known: Mapping[int, Solution],
 ) -> tuple[list[Solved], list[Trace], Result | None, Problem]:
-    """Solve one problem after the other; the last of them comes along, for what all have in common."""
+    """Solve one problem after the other, but those that are known; the last of them comes along, for what all share."""
     keep = _checkpoint(machines, samples, recipe, budget)
     solved = [] if keep is None else list(keep.done)
     traces = [Trace() for _ in solved]
     result = problem = None
+    undone = len(machines) - len(known)
     for k in range(len(solved), len(machines)):
+        if k in known:
+            solved.append(known[k].solved("smo"))
+            traces.append(known[k].trace)
+            continue
         problem = make(machines[k].rows, machines[k].target, recipe.loss, recipe.C)
         left = len(machines) - k
         if keep is None:
-            result = budget.solve(problem, left)
+            result = budget.solve(problem, undone)
+            undone -= 1
             one = Solved.of(result)
         else:
             one, result = _in_legs(problem, k, left, keep, recipe, budget)
@@ -276,7 +298,7 @@ def _solve_all(
         traces.append(result.trace)
         if solved[-1].reason is Reason.INTERRUPTED:
             budget.interrupt()
-    if problem is None:  # all of them were done before
+    if problem is None:  # all of them are known, or were done before
         problem = make(machines[-1].rows, machines[-1].target, recipe.loss, recipe.C)
     return solved, traces, result, problem
 

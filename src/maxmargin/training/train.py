@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.certificate import Certificate
+from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
 from maxmargin.run import Callback, Look
@@ -40,6 +41,23 @@ class Solution:
         """Take what is needed from a result."""
         coef = result.beta if result.coef is None else result.coef
         return cls(coef, result.w, result.b, result.certificate, result.status, result.trace, max(1, result.iterations))
+
+    def solved(self, solver: str) -> Solved:
+        """The same as a file keeps it, for a kernel whose w is w(β)."""
+        one = self.certificate
+        return Solved(
+            w=self.coef,
+            b=self.b,
+            beta=self.coef,
+            linked=True,
+            reason=self.status.reason,
+            status=str(self.status),
+            solver=solver,
+            primal=one.primal,
+            dual=one.dual,
+            relative_gap=one.relative_gap,
+            iterations=self.iterations,
+        )
 
     @classmethod
     def at(cls, problem: Problem, point: Iterate, certificate: Certificate) -> Solution:
@@ -79,8 +97,15 @@ def by_solve(
     return Solution.of(budget.solve(problem, problems, start, watch))
 
 
+#: What solves some of the problems of a fit together: their solutions, by their places.
+Together = Callable[[], "dict[int, Solution]"]
+
+
 class Monitor(Protocol):
     """Somebody who watches a training: tells which callbacks a problem has."""
+
+    #: Whether there are any.
+    watching: bool
 
     def problem(self, fitted: Callable[[Look], dict[str, Any]] | None) -> AbstractContextManager[tuple[Callback, ...]]:
         """The callbacks while the next problem is solved; `fitted` gives the attributes that a look stands for."""
@@ -93,15 +118,26 @@ def train(
     budget: Budget,
     monitor: Monitor,
     fitted: Callable[[list[Solution]], dict[str, Any]],
+    together: Together | None = None,
 ) -> list[Solution]:
-    """The solutions of all tasks; `fitted` gives the attributes of a model from them, for callbacks half-way."""
+    """The solutions of all tasks; `fitted` gives the attributes of a model from them, for callbacks half-way.
+
+    What `together` solves is taken from there, where nobody watches and all begin anew.
+    """
+    alone = together is None or monitor.watching or any(task.start is not None for task in tasks)
+    known = {} if together is None or alone else together()
     solutions: list[Solution] = []
+    left = len(tasks) - len(known)
     for k, task in enumerate(tasks):
+        if k in known:
+            solutions.append(known[k])
+            continue
         problem = task.make()
 
         def half_way(look: Look, problem: Problem = problem) -> dict[str, Any]:
             return fitted([Solution.at(problem, look.point, look.certificate)])
 
         with monitor.problem(half_way if len(tasks) == 1 else None) as watch:
-            solutions.append(method(problem, task.start, budget, len(tasks) - k, watch))
+            solutions.append(method(problem, task.start, budget, left, watch))
+        left -= 1
     return solutions

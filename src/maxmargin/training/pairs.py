@@ -1,0 +1,155 @@
+"""Pairs of classes that share their kernel values: each block of K between two classes belongs to one pair.
+
+    1. The blocks of K within the classes are computed once and kept: every pair of a class needs the same one.
+    2. Pair by pair, on all cores: the block between the two classes, then the problem in one compiled call
+       (`small.py`), which puts together only those rows of K that it touches.
+
+All in all n²/2 kernel values are computed, and Σ n_k² of them are kept at a time (n_k rows of class k). Pairs that are
+too large for that, or that do not get there, are left to the general loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.kernels.base import sqnorms, take_rows
+from maxmargin.losses import Loss
+from maxmargin.models.classes import Split
+from maxmargin.parallel import one_blas_thread, over_tasks
+from maxmargin.result import Reason, Status
+from maxmargin.small import SmallFit, Values, converged_text, run
+from maxmargin.space import entries_per_pair
+from maxmargin.training.budget import Budget
+from maxmargin.training.kernel_matrix import block_of, shared_matrix
+from maxmargin.training.samples import Samples
+from maxmargin.training.train import Solution
+from maxmargin.validation import is_number
+
+#: The most rows of a pair that is solved in one call.
+MOST_ROWS = 4000
+#: The share of the cache for the blocks within classes; the rest is for the pairs under way.
+KEPT = 0.5
+
+
+def shares_pairs(kernel: Kernel, bias: str, C: float, budget: Budget, pairs: int) -> bool:
+    """Whether the pairs of a fit can be solved here."""
+    return (
+        pairs > 1
+        and bias == "free"
+        and is_number(C)
+        and 0.0 < C < np.inf
+        and kernel.positive is True
+        and not isinstance(kernel, (Linear, Precomputed))
+        and budget.plain
+    )
+
+
+def solve_pairs(
+    samples: Samples, kernel: Kernel, loss: Loss, C: float, splits: Sequence[Split], cache_bytes: float, budget: Budget
+) -> dict[int, Solution]:
+    """The solutions of those pairs of classes that are solved here, by their place among the splits."""
+    found: dict[int, Solution] = {}
+    with one_blas_thread():
+        blocks = _Blocks(samples, kernel, cache_bytes)
+        chosen = [k for k, split in enumerate(splits) if blocks.fits(*split.classes)]
+
+        def solve(place: int) -> None:
+            if budget.spent:
+                return
+            k = chosen[place]
+            fit = _solve_pair(blocks, samples, loss, C, splits[k], budget.tol)
+            if fit.done:
+                found[k] = _solution(fit, splits[k].target, samples.X.dtype, budget.tol)
+
+        try:
+            for label in sorted({label for k in chosen for label in splits[k].classes}):
+                blocks.keep(label)
+            over_tasks(solve, len(chosen), budget.stop.set)
+        except KeyboardInterrupt:  # the general loop takes one step for each of the others: a model needs them all
+            budget.interrupt()
+    return found
+
+
+class _Blocks:
+    """Kernel values between the rows of two classes, in float64."""
+
+    def __init__(self, samples: Samples, kernel: Kernel, cache_bytes: float) -> None:
+        self.kernel, self.samples = kernel, samples
+        order = np.argsort(samples.codes, kind="stable")
+        counts = np.bincount(samples.codes, minlength=samples.classes)
+        self.rows = np.split(order, np.cumsum(counts)[:-1])
+        self.within: dict[int, np.ndarray] = {}
+        self.parts: dict[int, tuple[Any, np.ndarray]] = {}
+        # The smallest classes first: they are in pairs that are small.
+        kept = np.cumsum(8.0 * np.sort(counts).astype(np.float64) ** 2)
+        room = int(np.searchsorted(kept, KEPT * cache_bytes, side="right"))
+        self.small = set(np.argsort(counts, kind="stable")[:room].tolist())
+        self.counts = counts
+        n = len(samples.codes)
+        #: Sparse rows are multiplied faster all at once than block by block.
+        self.at_once = sp.issparse(samples.X) and 8.0 * n * n <= KEPT * cache_bytes
+        self.cache_bytes = cache_bytes
+
+    @cached_property
+    def error(self) -> float:
+        """A bound on the rounding of a kernel value."""
+        X = self.samples.X
+        longest = float(sqnorms(X).max(initial=0.0))
+        return self.kernel.rounding(entries_per_pair(X), longest)[0]
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The whole matrix."""
+        return shared_matrix(self.kernel, self.samples.X, self.cache_bytes)
+
+    def fits(self, a: int, b: int) -> bool:
+        """Whether a pair is small enough."""
+        return {a, b} <= self.small and self.counts[a] + self.counts[b] <= MOST_ROWS
+
+    def keep(self, label: int) -> None:
+        """Compute the block within a class."""
+        if not self.at_once:
+            X = take_rows(self.samples.X, self.rows[label]).astype(np.float64, copy=False)
+            self.parts[label] = np.ascontiguousarray(X) if not sp.issparse(X) else X, sqnorms(X)
+        self.within[label] = self.between(label, label)
+
+    def between(self, a: int, b: int) -> np.ndarray:
+        """The block between two classes."""
+        if self.at_once:
+            return block_of(self.matrix, self.rows[a], self.rows[b])
+        (A, a2), (B, b2) = self.parts[a], self.parts[b]
+        return np.ascontiguousarray(self.kernel.block(A, B, a2, b2))
+
+
+def _solve_pair(blocks: _Blocks, samples: Samples, loss: Loss, C: float, split: Split, tol: float) -> SmallFit:
+    """One pair: the samples of the first class (+1) and then those of the second."""
+    a, b = split.classes
+    aa, bb, ab = blocks.within[a], blocks.within[b], blocks.between(a, b)
+    n = len(aa) + len(bb)
+    target = np.ones(n)
+    target[len(aa) :] = -1.0
+    weights = C * samples.weights[np.concatenate((blocks.rows[a], blocks.rows[b]))]
+    form = loss.dual_form(target, weights)
+    assert form is not None
+    diag = np.concatenate((aa.diagonal(), bb.diagonal()))
+    values = Values(np.empty((n, n)), np.full(n, -1), aa, ab, bb, diag)
+    return run(values, form, weights, blocks.error, tol, np.zeros(n))
+
+
+def _solution(fit: SmallFit, target: np.ndarray, dtype: Any, tol: float) -> Solution:
+    """The same with the samples in the order of the pair's rows."""
+    first = int(np.count_nonzero(target > 0))
+    beta, codes = np.empty(len(target)), np.empty(len(target), np.int8)
+    for ordered, given in ((beta, fit.beta), (codes, fit.codes)):
+        ordered[target > 0], ordered[target < 0] = given[:first], given[first:]
+    certificate = SmallFit(beta, codes, fit.proved, fit.seconds).certificate(dtype)
+    status = Status(Reason.CONVERGED, converged_text(certificate, tol))
+    trace = fit.trace(certificate, classes=True)
+    return Solution(beta, None, fit.proved.b, certificate, status, trace, max(1, fit.proved.steps))
+
