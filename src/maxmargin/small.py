@@ -29,8 +29,9 @@ from maxmargin.kkt import Kinds, extreme_slopes, fill_codes
 from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
+from maxmargin.rows import LANES, place_of_largest
 from maxmargin.solvers.base import registry as solvers
-from maxmargin.solvers.textbook.smo import gap_and_dual, pair_steps
+from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dual, kinks, land, slopes
 
 #: The most rows of a small problem: its kernel matrix has at most 18 MB.
 MOST_ROWS = 1500
@@ -45,18 +46,24 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class Values(NamedTuple):
-    """Kernel values: rows that are at hand (slot ≥ 0), and the blocks that the others are put together from.
+    """Kernel values of the samples of a class A and then of a class B, in blocks; B is empty where all are in A.
 
-    The samples are those of a class A and then those of a class B; `aa`, `ab` and `bb` are empty where all rows are
-    there.
+    The rows of `ba` are columns of `ab`, copied when they are first needed.
     """
 
-    cache: np.ndarray
-    slot: np.ndarray
     aa: np.ndarray
     ab: np.ndarray
+    ba: np.ndarray
     bb: np.ndarray
-    diag: np.ndarray
+    #: Which rows of `ba` are there.
+    copied: np.ndarray
+
+
+def values_of(aa: np.ndarray, ab: np.ndarray | None = None, bb: np.ndarray | None = None) -> Values:
+    """The values of one matrix, or of the blocks of two classes."""
+    if ab is None or bb is None:
+        ab, bb = np.empty((len(aa), 0)), np.empty((0, 0))
+    return Values(aa, ab, np.empty(ab.shape[::-1]), bb, np.zeros(len(bb), np.bool_))
 
 
 class Dual(NamedTuple):
@@ -139,10 +146,8 @@ def solve_small(problem: Problem, tol: float) -> Result | np.ndarray:
     assert form is not None and form.total is not None
     X = problem.X.astype(np.float64, copy=False)
     K = problem.kernel.block(X, X)
-    n = problem.n
-    nothing = np.empty((0, 0))
-    values = Values(np.ascontiguousarray(K), np.arange(n), nothing, nothing, nothing, np.ascontiguousarray(K.diagonal()))
-    fit = run(values, form, problem.C, problem.space.rounding[0], tol, problem.feasible(np.zeros(n)))
+    start = np.zeros(problem.n) if form.total == 0.0 else problem.feasible(np.zeros(problem.n))
+    fit = run(values_of(np.ascontiguousarray(K)), form, problem.C, problem.space.rounding[0], tol, start)
     if not fit.done:
         return fit.beta
     certificate = fit.certificate(problem.X.dtype)
@@ -172,41 +177,21 @@ def run(values: Values, form: DualForm, C: np.ndarray, error: float, tol: float,
 def _solve_and_certify(values, dual, total, error, tol, beta, codes):
     """Steps 1. to 3.; the fields of `Proved`."""
     n = len(beta)
-    stamp = np.zeros(n, np.int64)
     g = dual.target - dual.ridge * beta
     for j in range(n):
         if beta[j] != 0.0:
-            row = _row(values, j)
-            for p in range(n):
-                g[p] -= beta[j] * row[p]
-    wanted, steps, ended = tol, 0, False
+            _add_row(values, j, -beta[j], g)
+    diag = _diagonal(values)
+    wanted, steps = tol, 0
     while steps * n < MOST_WORK:
         # 1.
-        done, missing = pair_steps(
-            values.cache,
-            values.slot,
-            stamp,
-            0,
-            BETWEEN,
-            True,
-            0.0,
-            values.diag,
-            dual.ridge,
-            dual.tube,
-            dual.lower,
-            dual.upper,
-            beta,
-            g,
-        )
+        done = _pair_steps(values, dual, diag, beta, g)
         steps += done
-        if missing >= 0:
-            _row(values, missing)
-            continue
         ended = done < BETWEEN
         gap, value = gap_and_dual(dual.target, dual.ridge, dual.tube, dual.lower, dual.upper, beta, g)
         if gap <= wanted * max(abs(value), abs(value + gap)) or ended:
             # 2.
-            b, primal, value, rounding, rest, scores = _certified(values, dual, total, error, beta)
+            b, primal, value, rounding, rest, scores = _certified(values, dual, diag, total, error, beta)
             size = max(abs(primal), abs(value))
             if max(0.0, primal - value) + rounding <= tol * size:
                 if rounding > 0.1 * max(primal - value, tol * abs(primal)):
@@ -227,35 +212,90 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes):
 
 
 @compiled
-def _row(values, i):
-    """Row i of K; put together from the blocks where it is not there yet."""
-    row = values.cache[i]
-    if values.slot[i] < 0:
-        a = values.aa.shape[0]
-        if i < a:
-            row[:a] = values.aa[i]
-            row[a:] = values.ab[i]
-        else:
-            row[:a] = values.ab[:, i - a]
-            row[a:] = values.bb[i - a]
-        values.slot[i] = i
-    return row
+def _pair_steps(values, dual, diag, beta, g):
+    """Up to BETWEEN steps of `solvers/textbook/smo.py`, second order; returns how many there were."""
+    n, a = len(g), values.aa.shape[0]
+    up, down, rise = np.empty(n), np.empty(n), np.empty(n)
+    slopes(beta, dual.tube, dual.lower, dual.upper, g, up, down, rise)
+    curvature = diag + dual.ridge
+    slope, gains, lanes = np.empty(n), np.empty(n), np.empty(LANES)
+    for k in range(BETWEEN):
+        i = place_of_largest(rise, lanes)
+        if not rise[i] > -np.inf:
+            return k
+        left, right = _row(values, i)
+        fall(rise[i], 1.0, g, down, slope)
+        gain(slope[:a], curvature[:a], curvature[i], left, FLAT, gains[:a])
+        gain(slope[a:], curvature[a:], curvature[i], right, FLAT, gains[a:])
+        j = place_of_largest(gains, lanes)
+        if not slope[j] > 0.0:
+            return k
+        t = slope[j] / max(curvature[i] + curvature[j] - 2.0 * (left[j] if j < a else right[j - a]), FLAT)
+        room_i = -beta[i] if beta[i] < 0.0 and dual.tube[i] > 0.0 else dual.upper[i] - beta[i]
+        room_j = beta[j] if beta[j] > 0.0 and dual.tube[j] > 0.0 else beta[j] - dual.lower[j]
+        t = min(t, min(room_i, dual.upper[i] - beta[i]), min(room_j, beta[j] - dual.lower[j]))
+        old_i, old_j = beta[i], beta[j]
+        beta[i] = land(old_i + t, dual.lower[i], dual.upper[i])
+        beta[j] = land(old_j - t, dual.lower[j], dual.upper[j])
+        if beta[i] == old_i and beta[j] == old_j:
+            return k  # the step is below the spacing of floating-point numbers
+        up[i], down[i] = kinks(beta[i], dual.tube[i], dual.lower[i], dual.upper[i])
+        up[j], down[j] = kinks(beta[j], dual.tube[j], dual.lower[j], dual.upper[j])
+        g[i] -= dual.ridge[i] * t
+        g[j] += dual.ridge[j] * t
+        other_left, other_right = _row(values, j)
+        follow(t, left, other_left, g[:a], up[:a], rise[:a])
+        follow(t, right, other_right, g[a:], up[a:], rise[a:])
+    return BETWEEN
 
 
 @compiled
-def _certified(values, dual, total, error, beta):
+def _row(values, i):
+    """Row i of K, in two parts."""
+    a = values.aa.shape[0]
+    if i < a:
+        return values.aa[i], values.ab[i]
+    i -= a
+    if not values.copied[i]:
+        values.ba[i] = values.ab[:, i]
+        values.copied[i] = True
+    return values.ba[i], values.bb[i]
+
+
+@compiled
+def _add_row(values, i, factor, out):
+    """out += factor · K_i."""
+    left, right = _row(values, i)
+    a = len(left)
+    for p in range(a):
+        out[p] += factor * left[p]
+    for p in range(len(right)):
+        out[a + p] += factor * right[p]
+
+
+@compiled
+def _diagonal(values):
+    a, b = values.aa.shape[0], values.bb.shape[0]
+    diag = np.empty(a + b)
+    for p in range(a):
+        diag[p] = values.aa[p, p]
+    for p in range(b):
+        diag[a + p] = values.bb[p, p]
+    return diag
+
+
+@compiled
+def _certified(values, dual, diag, total, error, beta):
     """The bias, primal, dual, the bound on their rounding, |Σβ − total| and Kβ, from β and the kernel values."""
     n = len(beta)
     scores = np.zeros(n)
     count, size, largest = 0, 0.0, 0.0
     for j in range(n):
-        largest = max(largest, abs(values.diag[j]))
+        largest = max(largest, abs(diag[j]))
         if beta[j] != 0.0:
             count += 1
             size += abs(beta[j])
-            row = _row(values, j)
-            for p in range(n):
-                scores[p] += beta[j] * row[p]
+            _add_row(values, j, beta[j], scores)
     sqnorm, high, low = 0.0, -np.inf, np.inf
     steepest = 0.0
     for p in range(n):

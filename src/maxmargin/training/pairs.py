@@ -23,7 +23,7 @@ from maxmargin.losses import Loss
 from maxmargin.models.classes import Split
 from maxmargin.parallel import one_blas_thread, over_tasks
 from maxmargin.result import Reason, Status
-from maxmargin.small import SmallFit, Values, converged_text, run
+from maxmargin.small import SmallFit, converged_text, run, values_of
 from maxmargin.space import entries_per_pair
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
@@ -137,9 +137,7 @@ def _solve_pair(blocks: _Blocks, samples: Samples, loss: Loss, C: float, split: 
     weights = C * samples.weights[np.concatenate((blocks.rows[a], blocks.rows[b]))]
     form = loss.dual_form(target, weights)
     assert form is not None
-    diag = np.concatenate((aa.diagonal(), bb.diagonal()))
-    values = Values(np.empty((n, n)), np.full(n, -1), aa, ab, bb, diag)
-    return run(values, form, weights, blocks.error, tol, np.zeros(n))
+    return run(values_of(aa, ab, bb), form, weights, blocks.error, tol, np.zeros(n))
 
 
 def _solution(fit: SmallFit, target: np.ndarray, dtype: Any, tol: float) -> Solution:

@@ -191,9 +191,9 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
     if n == 0:
         return 0, -1
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
-    unit = _slopes(beta, tube, lower, upper, g, up, down, rise)
+    unit = slopes(beta, tube, lower, upper, g, up, down, rise)
     curvature = (diag + ridge).astype(cache.dtype)
-    slope, gain = np.empty_like(curvature), np.empty_like(curvature)
+    slope, won = np.empty_like(curvature), np.empty_like(curvature)
     rises, gains = np.empty(LANES), np.empty(LANES, cache.dtype)
     for k in range(steps):
         # 2.
@@ -205,13 +205,13 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
         stamp[slot[i]] = now + k
         row_i = cache[slot[i]]
         # 3.
-        _fall(rise[i], unit, g, down, slope)
+        fall(rise[i], unit, g, down, slope)
         j = place_of_largest(slope, gains)
         if not slope[j] > unit * enough:
             return k, -1
         if second:
-            _gain(slope, curvature, curvature[i], row_i, cache.dtype.type(FLAT), gain)
-            j = place_of_largest(gain, gains)
+            gain(slope, curvature, curvature[i], row_i, cache.dtype.type(FLAT), won)
+            j = place_of_largest(won, gains)
         if slot[j] < 0:
             return k, j
         stamp[slot[j]] = now + k
@@ -227,15 +227,15 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
         elif t >= room_j:
             t = room_j
         old_i, old_j = beta[i], beta[j]
-        beta[i] = _land(old_i + t, lower[i], upper[i])
-        beta[j] = _land(old_j - t, lower[j], upper[j])
+        beta[i] = land(old_i + t, lower[i], upper[i])
+        beta[j] = land(old_j - t, lower[j], upper[j])
         if beta[i] == old_i and beta[j] == old_j:
             return k, -1  # the step is below the spacing of floating-point numbers
         up[i], down[i] = kinks(beta[i], tube[i], lower[i], upper[i])
         up[j], down[j] = kinks(beta[j], tube[j], lower[j], upper[j])
         g[i] -= ridge[i] * t
         g[j] += ridge[j] * t
-        _follow(t, row_i, row_j, g, up, rise)
+        follow(t, row_i, row_j, g, up, rise)
     return steps, -1
 
 
@@ -243,7 +243,7 @@ def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube
 
 
 @compiled
-def _slopes(beta, tube, lower, upper, g, up, down, rise):
+def slopes(beta, tube, lower, upper, g, up, down, rise):
     """The slopes g + up of rising and g + down of falling; returns the size of 1 among their differences."""
     most, least = -np.inf, np.inf
     for p in range(len(g)):
@@ -262,7 +262,7 @@ def kinks(beta, tube, lower, upper):
 
 
 @compiled
-def _fall(highest, unit, g, down, slope):
+def fall(highest, unit, g, down, slope):
     """How much steeper i rises than each p falls, in units that suit K's precision; 0 where that gains nothing."""
     for p in range(len(g)):
         steeper = unit * (highest - (g[p] + down[p]))
@@ -270,15 +270,15 @@ def _fall(highest, unit, g, down, slope):
 
 
 @compiled
-def _gain(slope, curvature, own, row_i, flat, gain):
+def gain(slope, curvature, own, row_i, flat, won):
     """What the exact step with each partner gains."""
     for p in range(len(slope)):
         bend = own + curvature[p] - (row_i[p] + row_i[p])
-        gain[p] = slope[p] * slope[p] / (bend if bend > flat else flat)
+        won[p] = slope[p] * slope[p] / (bend if bend > flat else flat)
 
 
 @compiled
-def _follow(t, row_i, row_j, g, up, rise):
+def follow(t, row_i, row_j, g, up, rise):
     """The gradient after the step."""
     for p in range(len(g)):
         g[p] -= t * (np.float64(row_i[p]) - np.float64(row_j[p]))
@@ -286,7 +286,7 @@ def _follow(t, row_i, row_j, g, up, rise):
 
 
 @compiled
-def _land(value, lower, upper):
+def land(value, lower, upper):
     """Within the bounds, and exactly on one that rounding missed by a hair."""
     if upper < np.inf and upper - value <= 1e-14 * abs(upper):
         return upper
