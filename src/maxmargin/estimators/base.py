@@ -21,10 +21,12 @@ from maxmargin.certificate import Certificate
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
 from maxmargin.interrupts import interruptible
+from maxmargin.kkt import BOUND
 from maxmargin.models import Model, model_of
 from maxmargin.parallel import one_blas_thread
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
+from maxmargin.training.expansion import kinds_as_text
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
 from maxmargin.training.train import Method, Solution, Task, Together, by_solve, scaled_start, train
@@ -50,9 +52,10 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     status_: Status
     trace_: Trace | list[Trace]
     support_: np.ndarray
-    support_kinds_: np.ndarray
     dual_coef_: Any
     intercept_: np.ndarray
+    #: The kinds of the support vectors, one row a problem: 1 byte each, where their names would take 36.
+    _kind_codes: np.ndarray
 
     #: How a problem is solved; the nu-machines have a way of their own.
     _method: Method = staticmethod(by_solve)
@@ -72,8 +75,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _check_weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weights, and the rows of positive weight: a weight of 0 or less leaves its row out."""
-        given = None if sample_weight is None else np.asarray(sample_weight)
-        if given is not None and given.ndim == 1 and not (given > 0).any():
+        if sample_weight is None:
+            self._weighted = False
+            return np.ones(X.shape[0]), np.arange(X.shape[0])
+        given = np.asarray(sample_weight)
+        if given.ndim == 1 and not (given > 0).any():
             raise InvalidInput("Invalid input - all samples have zero or negative weights.")
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._weighted = bool((weights != 1.0).any())  # a saved model says whether its proof needs them again
@@ -135,7 +141,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         if not self.warm_start or not hasattr(self, "_last"):
             return [None] * len(names)
         last_names, last_C, last_coef = self._last
-        known = dict(zip(last_names, zip(last_coef, self.support_kinds_, strict=True), strict=True))
+        known = dict(zip(last_names, zip(last_coef, self._kind_codes, strict=True), strict=True))
         starts: list[np.ndarray | None] = []
         ratio = C / last_C
         reach = max(int(used.max(initial=0)), int(self.support_.max(initial=0))) + 1
@@ -145,7 +151,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
                 continue
             coef, kinds = known[name]
             beta = np.zeros(reach)
-            beta[self.support_] = scaled_start(coef, kinds == "bound", ratio)
+            beta[self.support_] = scaled_start(coef, kinds == BOUND, ratio)
             starts.append(beta[used])
         return starts
 
@@ -158,6 +164,12 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         order = np.argsort(self.support_)
         rows = self.support_[order].astype(np.int64)
         return [(rows[beta[order] != 0.0], beta[order[beta[order] != 0.0]]) for beta in self._expansion()]
+
+    @property
+    def support_kinds_(self) -> np.ndarray:
+        """What kind each support vector is in each problem, as text; empty where it takes no part."""
+        check_is_fitted(self)
+        return kinds_as_text(self._kind_codes)
 
     @property
     def model_(self) -> Model:

@@ -26,7 +26,8 @@ class Classifier(ClassifierMixin, Machine):
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         """The rows of positive weight with their classes and weights; sets `classes_` and `class_weight_`."""
         checked, y_checked = self._check_training(X, y)
-        check_classification_targets(y_checked)
+        if not _surely_labels(y_checked):
+            check_classification_targets(y_checked)
         weights, used = self._check_weights(sample_weight, checked)
         classes, codes = np.unique(y_checked[used], return_inverse=True)
         if len(classes) < 2:
@@ -59,3 +60,8 @@ class Classifier(ClassifierMixin, Machine):
         """Every binary problem as its name (a label, or a pair of them), its rows and its targets −1/+1."""
         found = self._problems(data, against)
         return [(name, split.rows, split.target) for name, split in zip(self._names(found), found, strict=True)]
+
+
+def _surely_labels(y: np.ndarray) -> bool:
+    """Whether these are labels at first sight; scikit-learn's own look takes as long as a small fit."""
+    return y.ndim == 1 and (y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all())))

@@ -106,7 +106,7 @@ class KernelMachine(Machine):
             "support_vectors_": self._vectors(data, expansion),
             "dual_coef_": like(data.X, self._packed(expansion)),
             "n_support_": expansion.counts,
-            "support_kinds_": expansion.kinds,
+            "_kind_codes": expansion.codes,
             "intercept_": np.array([one.b for one in solutions]),
             "shape_fit_": (data.given, data.X.shape[1]) if not self._precomputed else (data.given, data.given),
             "fit_status_": int(any(one.status.reason is not Reason.CONVERGED for one in solutions)),

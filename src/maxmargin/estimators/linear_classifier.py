@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.certificate import KINDS
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import check_option, like
 from maxmargin.estimators.callbacks import Monitor, with_callbacks
@@ -193,7 +192,6 @@ class LinearSVC(LinearMachine, Classifier):
         coef, intercept = solved.W, solved.b
         if data.classes == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        kinds = np.array(KINDS)[solved.certificate.kinds.codes[support]]
         attributes = {
             "coef_": coef,
             "intercept_": intercept,
@@ -201,7 +199,7 @@ class LinearSVC(LinearMachine, Classifier):
             "support_vectors_": data.X[support],
             "dual_coef_": like(data.X, solved.alpha[support].T),
             "n_support_": np.bincount(data.codes[support], minlength=data.classes).astype(np.int32),
-            "support_kinds_": kinds[None, :],
+            "_kind_codes": solved.certificate.kinds.codes[None, support],
             "n_iter_": solved.epochs,
             "certificate_": solved.certificate,
             "trace_": solved.trace,

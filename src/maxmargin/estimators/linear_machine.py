@@ -76,7 +76,7 @@ class LinearMachine(Machine):
             "support_vectors_": data.X[expansion.support],
             "dual_coef_": like(data.X, expansion.coef),
             "n_support_": expansion.counts,
-            "support_kinds_": expansion.kinds,
+            "_kind_codes": expansion.codes,
             "n_iter_": max(one.iterations for one in solutions),
             # `dual_coef_` has the support vectors only; what is proved is proved of all duals that are not 0.
             "_duals": [

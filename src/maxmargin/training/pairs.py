@@ -33,6 +33,8 @@ from maxmargin.validation import is_number
 
 #: The most rows of a pair that is solved in one call.
 MOST_ROWS = 4000
+#: Kernel values from which on threads pay: waking one takes a tenth of a millisecond.
+THREADED = 3e5
 #: The share of the cache for the blocks within classes; the rest is for the pairs under way.
 KEPT = 0.5
 
@@ -70,7 +72,11 @@ def solve_pairs(
         try:
             for label in sorted({label for k in chosen for label in splits[k].classes}):
                 blocks.keep(label)
-            over_tasks(solve, len(chosen), budget.stop.set)
+            if sum(blocks.size(*splits[k].classes) for k in chosen) < THREADED:
+                for place in range(len(chosen)):
+                    solve(place)
+            else:
+                over_tasks(solve, len(chosen), budget.stop.set)
         except KeyboardInterrupt:  # the general loop takes one step for each of the others: a model needs them all
             budget.interrupt()
     return found
@@ -111,6 +117,10 @@ class _Blocks:
     def fits(self, a: int, b: int) -> bool:
         """Whether a pair is small enough."""
         return {a, b} <= self.small and self.counts[a] + self.counts[b] <= MOST_ROWS
+
+    def size(self, a: int, b: int) -> float:
+        """The kernel values of a pair."""
+        return float(self.counts[a] + self.counts[b]) ** 2
 
     def keep(self, label: int) -> None:
         """Compute the block within a class."""
