@@ -23,11 +23,12 @@ from maxmargin.problem import Problem
 from maxmargin.progress import Progress
 from maxmargin.result import Iterate, Reason, Result
 from maxmargin.run import Callback, Run
+from maxmargin.small import solve_small
+from maxmargin.small_linear import solve_small_linear
 from maxmargin.solvers import Solver, candidates, refusal
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
-from maxmargin.small import is_small, solve_small
 from maxmargin.start import start_of
 
 
@@ -88,9 +89,13 @@ def solve(
     given = every, snapshots, tuple(callbacks)
     auto = isinstance(solver, str) and solver == "auto" and not options
     watched = snapshots or progress or every is not None or bool(given[-1])
-    if auto and not watched and start is None and max_iter is None and is_small(problem, max_time):
+    if auto and not watched and start is None and max_iter is None:
         with one_blas_thread(), interruptible():
-            found = solve_small(problem, tol)
+            found = (
+                solve_small(problem, tol, max_time)
+                if not problem.linear
+                else solve_small_linear(problem, tol, max_time)
+            )
         if isinstance(found, Result):
             return found
         start = found

@@ -140,8 +140,10 @@ def is_small(problem: Problem, max_time: float | None) -> bool:
     )
 
 
-def solve_small(problem: Problem, tol: float) -> Result | np.ndarray:
-    """The result; or, where it did not get there, a feasible point to go on from."""
+def solve_small(problem: Problem, tol: float, max_time: float | None) -> Result | np.ndarray | None:
+    """The result; a feasible point to go on from where it did not get there; None where the problem is not small."""
+    if not is_small(problem, max_time):
+        return None
     form = problem.form
     assert form is not None and form.total is not None
     X = problem.X.astype(np.float64, copy=False)
@@ -197,14 +199,12 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes):
                 if rounding > 0.1 * max(primal - value, tol * abs(primal)):
                     break  # worth more precision than there is here
                 # 3.
-                most, least = extreme_slopes(
-                    dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta
-                )
+                most, least = extreme_slopes(dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
                 kkt = max(most - least, 0.0)
                 z = scores + b
                 close = min(max(kkt, 1e-8), 1e-3)
                 fill_codes(dual.target, z, dual.tube, dual.lower, dual.upper, dual.C, beta, close, codes)
-                return steps, b, primal, value, rounding, rest, kkt, _correct(dual, z)
+                return steps, b, primal, value, rounding, rest, kkt, correct(dual, z)
             if ended or rounding > 0.5 * tol * size:
                 break
             wanted *= 0.5
@@ -264,7 +264,7 @@ def _row(values, i):
 
 @compiled
 def _add_row(values, i, factor, out):
-    """out += factor · K_i."""
+    """Out += factor · K_i."""
     left, right = _row(values, i)
     a = len(left)
     for p in range(a):
@@ -297,11 +297,9 @@ def _certified(values, dual, diag, total, error, beta):
             size += abs(beta[j])
             _add_row(values, j, beta[j], scores)
     sqnorm, high, low = 0.0, -np.inf, np.inf
-    steepest = 0.0
     for p in range(n):
         sqnorm += beta[p] * scores[p]
         slope = dual.target[p] - scores[p] - dual.ridge[p] * beta[p]
-        steepest = max(steepest, abs(slope) + dual.tube[p])
         if beta[p] < dual.upper[p]:
             high = max(high, slope + (-dual.tube[p] if beta[p] >= 0.0 else dual.tube[p]))
         if beta[p] > dual.lower[p]:
@@ -312,31 +310,55 @@ def _certified(values, dual, diag, total, error, beta):
     # The rounding of a score and of βᵀKβ, as in `rounding.plain_errors`.
     off = (error + (count + 1) * EPS * largest) * size
     off_sqnorm = size * off + count * EPS * largest * size * size
-    losses, moved, terms, sizes, ridge = 0.0, 0.0, 0.0, 0.0, 0.0
-    for p in range(n):
-        z = scores[p] + b
-        u = _pull(dual, p, z)
-        losses += (dual.target[p] - z) * u - dual.tube[p] * abs(u) - 0.5 * dual.ridge[p] * u * u
-        e = off + EPS * (1.0 + abs(z) + abs(b) + abs(dual.target[p]))
-        moved += e * max(abs(_pull(dual, p, z - e)), abs(_pull(dual, p, z + e)))
-        terms += dual.target[p] * beta[p] - dual.tube[p] * abs(beta[p]) - 0.5 * dual.ridge[p] * beta[p] * beta[p]
-        sizes += abs(beta[p]) * (abs(dual.target[p]) + dual.tube[p] + 0.5 * dual.ridge[p] * abs(beta[p]))
-        ridge = max(ridge, dual.ridge[p])
-    primal = 0.5 * sqnorm + losses + total * b
-    value = terms - 0.5 * sqnorm
-    rounding = 0.5 * off_sqnorm + (n + 4) * EPS * (abs(primal) + abs(total * b) + losses) + moved
-    rounding += 0.5 * off_sqnorm + (count + 8) * EPS * sizes
-    # What it costs to make Σβ exactly the total by changing one variable.
-    whole, lost = compensated_sum(beta)
-    rest = abs(whole + lost - total)
-    missing = rest + EPS * abs(whole) + (n * EPS) * (n * EPS) * size
-    if whole + lost != total or whole != 0.0:
-        rounding += missing * (1.01 * steepest + missing * (largest + ridge))
+    sums = Sums(sqnorm, sqnorm, off, off_sqnorm, off_sqnorm, largest)
+    primal, value, rounding, rest = objectives(dual, total, True, beta, scores, b, scores, sums)
     return b, primal, value, rounding, rest, scores
 
 
+class Sums(NamedTuple):
+    """‖w‖² and ‖w(β)‖², bounds on the rounding of a score and of these two, and the largest k(x, x)."""
+
+    sqnorm: float
+    dual_sqnorm: float
+    off: float
+    off_sqnorm: float
+    off_dual_sqnorm: float
+    largest: float
+
+
 @compiled
-def _pull(dual, p, z):
+def objectives(dual, total, free, beta, scores, b, dual_scores, sums):
+    """Primal, dual, the bound on the rounding of their difference (`rounding.soft_rounding`), and |Σβ − total|."""
+    n = len(beta)
+    losses, moved, terms, sizes, ridge, steepest, size, count = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    for p in range(n):
+        target, tube, v = dual.target[p], dual.tube[p], beta[p]
+        z = scores[p] + b
+        u = pull(dual, p, z)
+        losses += (target - z) * u - tube * abs(u) - 0.5 * dual.ridge[p] * u * u
+        e = sums.off + EPS * (1.0 + abs(z) + abs(b) + abs(target))
+        moved += e * max(abs(pull(dual, p, z - e)), abs(pull(dual, p, z + e)))
+        terms += target * v - tube * abs(v) - 0.5 * dual.ridge[p] * v * v
+        sizes += abs(v) * (abs(target) + tube + 0.5 * dual.ridge[p] * abs(v))
+        ridge = max(ridge, dual.ridge[p])
+        steepest = max(steepest, abs(target - dual_scores[p] - dual.ridge[p] * v) + tube)
+        size += abs(v)
+        count += v != 0.0
+    primal = 0.5 * sums.sqnorm + losses + total * b
+    value = terms - 0.5 * sums.dual_sqnorm
+    rounding = 0.5 * sums.off_sqnorm + (n + 4) * EPS * (abs(primal) + abs(total * b) + losses) + moved
+    rounding += 0.5 * sums.off_dual_sqnorm + (count + 8) * EPS * sizes
+    rest = 0.0
+    if free:  # what it costs to make Σβ exactly the total by changing one variable
+        whole, lost = compensated_sum(beta)
+        rest = abs(whole + lost - total)
+        missing = rest + EPS * abs(whole) + (n * EPS) * (n * EPS) * size
+        rounding += missing * (1.01 * steepest + missing * (sums.largest + ridge))
+    return primal, value, rounding, rest
+
+
+@compiled
+def pull(dual, p, z):
     """The u that attains C ℓ(z) = max_u (target − z)u − tube|u| − ½ ridge u²: −C ℓ'(z)."""
     slope = dual.target[p] - z
     steep = max(slope - dual.tube[p], 0.0) + min(slope + dual.tube[p], 0.0)
@@ -347,7 +369,7 @@ def _pull(dual, p, z):
 
 
 @compiled
-def _correct(dual, z):
+def correct(dual, z):
     """The share of samples on the right side, of those that count."""
     right, used = 0, 0
     for p in range(len(z)):

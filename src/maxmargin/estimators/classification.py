@@ -48,7 +48,9 @@ class Classifier(ClassifierMixin, Machine):
 
     def _problems(self, data: Samples, against: str) -> list[Split]:
         """Every binary problem: one class against the rest, or against one other."""
-        return splits(data.codes, data.classes, "binary" if data.classes == 2 else "ovr" if against == "rest" else "ovo")
+        return splits(
+            data.codes, data.classes, "binary" if data.classes == 2 else "ovr" if against == "rest" else "ovo"
+        )
 
     def _names(self, problems: list[Split]) -> list[object]:
         """What each problem is about: a label, or a pair of them."""

@@ -74,7 +74,9 @@ class KernelClassifier(KernelMachine, Classifier):
         shared = self._shares and self.multi_class == "ovo" and shares_pairs(kernel, self.bias, C, budget, len(splits))
         make = self._maker(kernel, data, budget, 1 if shared else len(splits))
         tasks = [
-            Task(name, one.rows, partial(make, one.rows, one.target, loss, C), None if start is None else start[one.rows])
+            Task(
+                name, one.rows, partial(make, one.rows, one.target, loss, C), None if start is None else start[one.rows]
+            )
             for name, one, start in zip(names, splits, self._warm(names, data.used, C), strict=True)
         ]
         together = partial(solve_pairs, data, kernel, loss, C, splits, cache, budget) if shared else None

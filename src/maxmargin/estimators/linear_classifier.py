@@ -160,7 +160,10 @@ class LinearSVC(LinearMachine, Classifier):
             )
             for (name, rows, signs), start in zip(splits, starts, strict=True)
         ]
-        self._train(tasks, budget, data, self.C, (X, y, sample_weight))
+        together = None
+        if len(splits) == 1 or self.multi_class == "ovr":
+            together = self._together(data, [signs for _, _, signs in splits], self.loss, budget)
+        self._train(tasks, budget, data, self.C, (X, y, sample_weight), together)
         return self
 
     def _bias(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +17,12 @@ from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
 from maxmargin.losses import loss as loss_by_name
 from maxmargin.problem import CACHE_BYTES, Problem
+from maxmargin.training.budget import Budget
 from maxmargin.training.expansion import gather
+from maxmargin.training.linear_rest import solve_on_same_rows
 from maxmargin.training.problems import problem_maker
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Solution, Task, Together
 
 
 class LinearMachine(Machine):
@@ -66,6 +69,11 @@ class LinearMachine(Machine):
         constant = float(self.intercept_scaling) if self._bias() == "augmented" else 1.0
         make = problem_maker(data, Linear(), self._bias(), constant, CACHE_BYTES, 1, None)
         return make(rows, target, loss_by_name(loss), self.C)
+
+    def _together(self, data: Samples, targets: Sequence[np.ndarray], loss: str | Loss, budget: Budget) -> Together:
+        """What solves problems on all rows together, where they are small."""
+        constant = float(self.intercept_scaling)
+        return partial(solve_on_same_rows, data, targets, loss_by_name(loss), self.C, self._bias(), constant, budget)
 
     def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
         expansion = gather(tasks, solutions, data.codes, data.classes, crisp=True)

@@ -113,6 +113,7 @@ class LinearSVR(LinearMachine, Regressor):
             data,
             self.C,
             (X, y, sample_weight),
+            self._together(data, [target], loss, budget),
         )
         return self
 

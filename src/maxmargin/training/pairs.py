@@ -160,4 +160,3 @@ def _solution(fit: SmallFit, target: np.ndarray, dtype: Any, tol: float) -> Solu
     status = Status(Reason.CONVERGED, converged_text(certificate, tol))
     trace = fit.trace(certificate, classes=True)
     return Solution(beta, None, fit.proved.b, certificate, status, trace, max(1, fit.proved.steps))
-
