@@ -32,7 +32,7 @@ LAYERS = (
     ("diagnosis",),
     ("solvers",),
     ("progress", "best", "schedule", "start"),
-    ("run",),
+    ("run", "small"),
     ("loop",),
     ("saddle", "quadratic"),
     ("files", "oracle"),

@@ -34,8 +34,11 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def strictly_compiled(function: Callable[..., Any]) -> Any:
-    """Compile a loop whose operations must be rounded as they are written: error-free sums and products."""
-    return kept(njit(nogil=True, error_model="numpy")(function))
+    """Compile a loop whose operations must be rounded as they are written: error-free sums and products.
+
+    What is not said is inherited from the first caller, so that it is said: sums are not reordered.
+    """
+    return kept(njit(nogil=True, fastmath=False, error_model="numpy")(function))
 
 
 def kept(made: Any) -> Any:

@@ -168,6 +168,7 @@ def _constant_part(u, constant):
 
 @strictly_compiled
 def compensated_sum(values):
+    """A sum, and what its rounding lost."""
     total, lost = 0.0, 0.0
     for i in range(len(values)):
         total, error = two_sum(total, values[i])

@@ -24,7 +24,6 @@ from maxmargin.progress import Progress
 from maxmargin.result import Iterate, Reason, Result
 from maxmargin.run import Callback, Run
 from maxmargin.small import solve_small
-from maxmargin.small_linear import solve_small_linear
 from maxmargin.solvers import Solver, candidates, refusal
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
@@ -91,14 +90,10 @@ def solve(
     watched = snapshots or progress or every is not None or bool(given[-1])
     if auto and not watched and start is None and max_iter is None:
         with one_blas_thread(), interruptible():
-            found = (
-                solve_small(problem, tol, max_time)
-                if not problem.linear
-                else solve_small_linear(problem, tol, max_time)
-            )
-        if isinstance(found, Result):
-            return found
-        start = found
+            small = solve_small(problem, tol, max_time)
+        if isinstance(small, Result):
+            return small
+        start = small
     chosen, enough = [solver_by_name(solver, problem, **options)], {}
     refused = refusal(chosen[0], problem)
     if refused:

@@ -16,7 +16,7 @@ from maxmargin.loop import solve
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status
 from maxmargin.run import Callback
-from maxmargin.small import SHORTEST
+from maxmargin.small.proof import SHORTEST
 from maxmargin.solvers import clock
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.validation import is_number

@@ -14,8 +14,8 @@ from maxmargin.losses import Loss
 from maxmargin.parallel import one_blas_thread, over_tasks
 from maxmargin.problem import Bias
 from maxmargin.result import Reason, Status
-from maxmargin.small import converged_text
-from maxmargin.small_linear import LinearFit, is_small_loss, run, small_rows
+from maxmargin.small.linear import LinearFit, is_small_loss, run, small_rows
+from maxmargin.small.proof import converged_text
 from maxmargin.training.budget import Budget
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution

@@ -23,7 +23,8 @@ from maxmargin.losses import Loss
 from maxmargin.models.classes import Split
 from maxmargin.parallel import one_blas_thread, over_tasks
 from maxmargin.result import Reason, Status
-from maxmargin.small import SmallFit, converged_text, run, values_of
+from maxmargin.small.kernel import run, values_of
+from maxmargin.small.proof import SmallFit, converged_text
 from maxmargin.space import entries_per_pair
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix

@@ -104,8 +104,10 @@ Together = Callable[[], "dict[int, Solution]"]
 class Monitor(Protocol):
     """Somebody who watches a training: tells which callbacks a problem has."""
 
-    #: Whether there are any.
-    watching: bool
+    @property
+    def watching(self) -> bool:
+        """Whether there are any."""
+        ...
 
     def problem(self, fitted: Callable[[Look], dict[str, Any]] | None) -> AbstractContextManager[tuple[Callback, ...]]:
         """The callbacks while the next problem is solved; `fitted` gives the attributes that a look stands for."""

@@ -30,7 +30,18 @@ from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status
 from maxmargin.row_blocks import RowBlocks
-from maxmargin.small import EPS, SHORTEST, Dual, Proved, SmallFit, Sums, converged_text, correct, objectives, pull
+from maxmargin.small.proof import (
+    EPS,
+    SHORTEST,
+    Proved,
+    SmallFit,
+    Sums,
+    converged_text,
+    correct,
+    dual_of,
+    objectives,
+    pull,
+)
 from maxmargin.solvers.base import registry as solvers
 
 #: The most features, and the most multiply-adds of one Newton matrix (some hundredths of a second).
@@ -86,10 +97,8 @@ def is_small_loss(form: DualForm | None) -> bool:
     return form is not None and bool((form.ridge > 0.0).all()) and not form.total
 
 
-def solve_small_linear(
-    problem: Problem, tol: float, max_time: float | None
-) -> Result | tuple[np.ndarray, float] | None:
-    """The result; a hyperplane to go on from where it did not get there; None where the problem is not a small one."""
+def solve_small_linear(problem: Problem, tol: float, max_time: float | None) -> Result | None:
+    """The result; None where the problem is not a small one, or it did not get there."""
     if not problem.linear or not is_small_loss(problem.form) or (max_time is not None and max_time < SHORTEST):
         return None
     rows = small_rows(problem.X, problem.bias == "free")
@@ -100,7 +109,7 @@ def solve_small_linear(
     constant = problem.bias_scale if problem.bias == "augmented" else 0.0
     fit = run(rows, form, problem.C, problem.bias == "free", constant, tol)
     if not fit.done:
-        return (fit.w, fit.proved.b) if np.isfinite(fit.w).all() and np.isfinite(fit.proved.b) else None
+        return None
     certificate = fit.certificate(problem.X.dtype)
     point = Iterate(
         k=fit.proved.steps,
@@ -119,7 +128,7 @@ def run(rows: Rows, form: DualForm, C: np.ndarray, free: bool, constant: float, 
     began = perf_counter()
     n, d = rows.X.shape
     w, beta, codes = np.zeros(d), np.empty(n), np.empty(n, np.int8)
-    dual = Dual(*form.arrays, C)
+    dual = dual_of(form, C)
     proved = Proved(*_solve_and_certify(rows, dual, free, constant, tol, w, beta, codes))
     return LinearFit(beta, codes, proved, perf_counter() - began, w)
 

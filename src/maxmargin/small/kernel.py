@@ -9,29 +9,29 @@ values in float64:
        fall, primal, dual, and the bound on their rounding (`rounding.py`, for the kernel).
     3. If that proves the gap: the KKT violation, and which kind each vector is. If not: 1. again, with a smaller gap.
 
-The loss of a sample is read off the dual's arrays: C ℓ(z) = max_u (target − z)u − tube|u| − ½ ridge u² over the box, the
-conjugate of its conjugate. What does not get there (a step limit, rounding) goes to the general loop.
+The loss of a sample is read off the dual's arrays, the conjugate of its conjugate:
+C ℓ(z) = max_u (target − z)u − tube|u| − ½ ridge u² over the box.
+What does not get there (a step limit, rounding) goes to the general loop.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
 from maxmargin.compiled import compiled
-from maxmargin.exact import compensated_sum
 from maxmargin.kernels import Linear, Precomputed
-from maxmargin.kkt import Kinds, extreme_slopes, fill_codes
+from maxmargin.kkt import extreme_slopes, fill_codes
 from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
-from maxmargin.result import Iterate, Reason, Result, Status, Trace
+from maxmargin.result import Iterate, Reason, Result, Status
 from maxmargin.rows import LANES, place_of_largest
+from maxmargin.small.proof import EPS, SHORTEST, Proved, SmallFit, Sums, converged_text, correct, dual_of, objectives
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dual, kinks, land, slopes
+from maxmargin.space import KernelSpace
 
 #: The most rows of a small problem: its kernel matrix has at most 18 MB.
 MOST_ROWS = 1500
@@ -39,10 +39,8 @@ MOST_ROWS = 1500
 MOST_WORK = 2e8
 #: Pair steps between two looks at the gap, which costs about one of them.
 BETWEEN = 16
-#: Seconds below which a time budget goes to the general loop, which looks at the clock more often.
-SHORTEST = 1.0
-
-EPS = float(np.finfo(np.float64).eps)
+#: The least steps times rows before the first look (some microseconds): tiny problems are solved to the last digits.
+LEAST_WORK = 2e4
 
 
 class Values(NamedTuple):
@@ -66,67 +64,8 @@ def values_of(aa: np.ndarray, ab: np.ndarray | None = None, bb: np.ndarray | Non
     return Values(aa, ab, np.empty(ab.shape[::-1]), bb, np.zeros(len(bb), np.bool_))
 
 
-class Dual(NamedTuple):
-    """The arrays of a quadratic dual, as in `DualForm`, and the weights of the samples."""
-
-    target: np.ndarray
-    ridge: np.ndarray
-    tube: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    C: np.ndarray
-
-
-class Proved(NamedTuple):
-    """What the compiled call proves of β; `steps` < 0 where it did not get there."""
-
-    steps: int
-    b: float
-    primal: float
-    dual: float
-    rounding: float
-    infeasibility: float
-    kkt_violation: float
-    correct: float
-
-
-@dataclass(frozen=True, eq=False)
-class SmallFit:
-    """A solved small problem, or the point that it came to."""
-
-    beta: np.ndarray
-    codes: np.ndarray
-    proved: Proved
-    seconds: float
-
-    @property
-    def done(self) -> bool:
-        """Whether the gap is proved."""
-        return self.proved.steps >= 0
-
-    def certificate(self, dtype: Any) -> Certificate:
-        """The certificate, for rows of this precision."""
-        one = self.proved
-        return Certificate(
-            primal=one.primal,
-            dual=one.dual,
-            infeasibility=one.infeasibility,
-            kkt_violation=one.kkt_violation,
-            kinds=Kinds(self.codes),
-            precision=f"recomputed in float64 from {dtype} data",
-            rounding=one.rounding,
-        )
-
-    def trace(self, certificate: Certificate, classes: bool) -> Trace:
-        """The one look that there was."""
-        trace = Trace(solver_seconds=self.seconds)
-        accuracy = self.proved.correct if classes else np.nan
-        trace.add(self.proved.steps, self.seconds, certificate, accuracy, float(self.beta.sum()))
-        return trace
-
-
 def is_small(problem: Problem, max_time: float | None) -> bool:
-    """Whether a problem is one for `solve_small`."""
+    """Whether a problem is one for `solve_small_kernel`."""
     kernel, n = problem.kernel, problem.n
     return (
         n <= MOST_ROWS
@@ -140,12 +79,12 @@ def is_small(problem: Problem, max_time: float | None) -> bool:
     )
 
 
-def solve_small(problem: Problem, tol: float, max_time: float | None) -> Result | np.ndarray | None:
+def solve_small_kernel(problem: Problem, tol: float, max_time: float | None) -> Result | np.ndarray | None:
     """The result; a feasible point to go on from where it did not get there; None where the problem is not small."""
     if not is_small(problem, max_time):
         return None
     form = problem.form
-    assert form is not None and form.total is not None
+    assert form is not None and form.total is not None and isinstance(problem.space, KernelSpace)
     X = problem.X.astype(np.float64, copy=False)
     K = problem.kernel.block(X, X)
     start = np.zeros(problem.n) if form.total == 0.0 else problem.feasible(np.zeros(problem.n))
@@ -160,18 +99,11 @@ def solve_small(problem: Problem, tol: float, max_time: float | None) -> Result 
     return Result(problem, solvers["smo"], status, point, certificate, trace, tol, chosen=True)
 
 
-def converged_text(certificate: Certificate, tol: float) -> str:
-    """The words of a status."""
-    return f"relative gap {certificate.relative_gap:.2g}, asked for {tol:g}"
-
-
 def run(values: Values, form: DualForm, C: np.ndarray, error: float, tol: float, beta: np.ndarray) -> SmallFit:
     """Solve from a feasible β, which moves; `error` bounds the rounding of a kernel value."""
     began = perf_counter()
     codes = np.empty(len(beta), np.int8)
-    proved = Proved(
-        *_solve_and_certify(values, Dual(*form.arrays, C), float(form.total or 0.0), error, tol, beta, codes)
-    )
+    proved = Proved(*_solve_and_certify(values, dual_of(form, C), float(form.total or 0.0), error, tol, beta, codes))
     return SmallFit(beta, codes, proved, perf_counter() - began)
 
 
@@ -187,9 +119,10 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes):
     wanted, steps = tol, 0
     while steps * n < MOST_WORK:
         # 1.
-        done = _pair_steps(values, dual, diag, beta, g)
+        asked = max(BETWEEN, int((LEAST_WORK - steps * n) / n))
+        done = _pair_steps(values, dual, diag, beta, g, asked)
         steps += done
-        ended = done < BETWEEN
+        ended = done < asked
         gap, value = gap_and_dual(dual.target, dual.ridge, dual.tube, dual.lower, dual.upper, beta, g)
         if gap <= wanted * max(abs(value), abs(value + gap)) or ended:
             # 2.
@@ -212,14 +145,14 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes):
 
 
 @compiled
-def _pair_steps(values, dual, diag, beta, g):
-    """Up to BETWEEN steps of `solvers/textbook/smo.py`, second order; returns how many there were."""
+def _pair_steps(values, dual, diag, beta, g, asked):
+    """Up to as many steps as asked of `solvers/textbook/smo.py`, second order; returns how many there were."""
     n, a = len(g), values.aa.shape[0]
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
     slopes(beta, dual.tube, dual.lower, dual.upper, g, up, down, rise)
     curvature = diag + dual.ridge
     slope, gains, lanes = np.empty(n), np.empty(n), np.empty(LANES)
-    for k in range(BETWEEN):
+    for k in range(asked):
         i = place_of_largest(rise, lanes)
         if not rise[i] > -np.inf:
             return k
@@ -246,7 +179,7 @@ def _pair_steps(values, dual, diag, beta, g):
         other_left, other_right = _row(values, j)
         follow(t, left, other_left, g[:a], up[:a], rise[:a])
         follow(t, right, other_right, g[a:], up[a:], rise[a:])
-    return BETWEEN
+    return asked
 
 
 @compiled
@@ -313,67 +246,3 @@ def _certified(values, dual, diag, total, error, beta):
     sums = Sums(sqnorm, sqnorm, off, off_sqnorm, off_sqnorm, largest)
     primal, value, rounding, rest = objectives(dual, total, True, beta, scores, b, scores, sums)
     return b, primal, value, rounding, rest, scores
-
-
-class Sums(NamedTuple):
-    """‖w‖² and ‖w(β)‖², bounds on the rounding of a score and of these two, and the largest k(x, x)."""
-
-    sqnorm: float
-    dual_sqnorm: float
-    off: float
-    off_sqnorm: float
-    off_dual_sqnorm: float
-    largest: float
-
-
-@compiled
-def objectives(dual, total, free, beta, scores, b, dual_scores, sums):
-    """Primal, dual, the bound on the rounding of their difference (`rounding.soft_rounding`), and |Σβ − total|."""
-    n = len(beta)
-    losses, moved, terms, sizes, ridge, steepest, size, count = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
-    for p in range(n):
-        target, tube, v = dual.target[p], dual.tube[p], beta[p]
-        z = scores[p] + b
-        u = pull(dual, p, z)
-        losses += (target - z) * u - tube * abs(u) - 0.5 * dual.ridge[p] * u * u
-        e = sums.off + EPS * (1.0 + abs(z) + abs(b) + abs(target))
-        moved += e * max(abs(pull(dual, p, z - e)), abs(pull(dual, p, z + e)))
-        terms += target * v - tube * abs(v) - 0.5 * dual.ridge[p] * v * v
-        sizes += abs(v) * (abs(target) + tube + 0.5 * dual.ridge[p] * abs(v))
-        ridge = max(ridge, dual.ridge[p])
-        steepest = max(steepest, abs(target - dual_scores[p] - dual.ridge[p] * v) + tube)
-        size += abs(v)
-        count += v != 0.0
-    primal = 0.5 * sums.sqnorm + losses + total * b
-    value = terms - 0.5 * sums.dual_sqnorm
-    rounding = 0.5 * sums.off_sqnorm + (n + 4) * EPS * (abs(primal) + abs(total * b) + losses) + moved
-    rounding += 0.5 * sums.off_dual_sqnorm + (count + 8) * EPS * sizes
-    rest = 0.0
-    if free:  # what it costs to make Σβ exactly the total by changing one variable
-        whole, lost = compensated_sum(beta)
-        rest = abs(whole + lost - total)
-        missing = rest + EPS * abs(whole) + (n * EPS) * (n * EPS) * size
-        rounding += missing * (1.01 * steepest + missing * (sums.largest + ridge))
-    return primal, value, rounding, rest
-
-
-@compiled
-def pull(dual, p, z):
-    """The u that attains C ℓ(z) = max_u (target − z)u − tube|u| − ½ ridge u²: −C ℓ'(z)."""
-    slope = dual.target[p] - z
-    steep = max(slope - dual.tube[p], 0.0) + min(slope + dual.tube[p], 0.0)
-    if steep == 0.0:
-        return 0.0
-    u = steep / dual.ridge[p] if dual.ridge[p] > 0.0 else np.inf * steep
-    return min(max(u, dual.lower[p]), dual.upper[p])
-
-
-@compiled
-def correct(dual, z):
-    """The share of samples on the right side, of those that count."""
-    right, used = 0, 0
-    for p in range(len(z)):
-        if dual.C[p] > 0.0:
-            used += 1
-            right += (z[p] > 0.0) == (dual.target[p] > 0.0)
-    return right / max(used, 1)

@@ -1,0 +1,15 @@
+"""Small problems in one compiled call each: what takes a fraction of a millisecond has no time for the general loop."""
+
+from __future__ import annotations
+
+from maxmargin.problem import Problem
+from maxmargin.result import Result
+from maxmargin.small.kernel import solve_small_kernel
+from maxmargin.small.linear import solve_small_linear
+
+__all__ = ["solve_small"]
+
+
+def solve_small(problem: Problem, tol: float, max_time: float | None) -> Result | object:
+    """The result; a point to go on from where it did not get there; None where the problem is not small."""
+    return (solve_small_linear if problem.linear else solve_small_kernel)(problem, tol, max_time)
