@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin import Problem, solve
-from maxmargin.interrupts import interruptible
+from maxmargin.numeric.interrupts import interruptible
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers import Solver
 

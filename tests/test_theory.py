@@ -989,7 +989,7 @@ def test_53_what_it_costs_to_make_the_sum_right():
 
 
 def test_54_twice_the_precision():
-    from maxmargin.exact import combination, decisions
+    from maxmargin.certificate.exact import combination, decisions
 
     rng = np.random.default_rng(54)
     X = rng.normal(size=(30, 4)) + 1e8

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from maxmargin.kernels import RBF
-from maxmargin.parallel import threads
+from maxmargin.numeric.parallel import threads
 from racing.judge import Task, dense_if_cheaper, square_norms
 
 #: Rows and columns of a tile of kernel values: it stays in the processor's cache between product and exponential.

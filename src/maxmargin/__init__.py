@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     )
     from maxmargin.kernels import list_kernels
     from maxmargin.loop import solve
+    from maxmargin.loop.run import Look
     from maxmargin.losses import list_losses
     from maxmargin.models import Model, load, model_of, save
     from maxmargin.problem import Problem
     from maxmargin.quadratic import QuadraticProgram, dual_qp, primal_qp
     from maxmargin.result import Event, Iterate, Reason, Result, Status, Trace
-    from maxmargin.run import Look
     from maxmargin.saddle import Saddle
     from maxmargin.solvers import Solver, list_solvers
 
@@ -77,7 +77,7 @@ _HOMES = {
     "InvalidInput": "errors",
     "MaxMarginError": "errors",
     "Refused": "errors",
-    "Look": "run",
+    "Look": "loop.run",
     "Model": "models",
     "load": "models",
     "model_of": "models",

@@ -16,7 +16,7 @@ from maxmargin.problem import Problem
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
-    from maxmargin.kkt import KKT
+    from maxmargin.certificate.kkt import KKT
     from maxmargin.solvers.base import Solver
 
 
@@ -270,7 +270,7 @@ class Result:
     @cached_property
     def kkt(self) -> KKT:
         """The KKT conditions one by one, with the residual and the worst sample of each; prints as a table."""
-        from maxmargin.kkt import kkt_of
+        from maxmargin.certificate.kkt import kkt_of
 
         return kkt_of(self.problem, self.point)
 

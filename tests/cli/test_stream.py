@@ -34,7 +34,7 @@ def test_the_cache_gives_back_what_went_in(files, monkeypatch):
 
 def test_the_same_optimum_as_in_memory(files, tmp_path, command, monkeypatch):
     monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 3000)
-    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
+    monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", 4000)
     options = ["--bias", "augmented", "--tol", "1e-5", "--json"]
     ended = command("train", files / "sparse.svm", "--stream", *options, "-o", tmp_path / "model.mm")
     data = read(files / "sparse.svm")
@@ -62,7 +62,7 @@ def test_streamed_and_in_memory_agree_within_their_gaps(
     name, loss, bias, scaling, files, tmp_path, command, monkeypatch
 ):
     monkeypatch.setattr("maxmargin.training.block_files.BLOCK_BYTES", 3000)
-    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 4000)
+    monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", 4000)
     options = ["--loss", loss, "--bias", bias, "--tol", "1e-5", "-C", "0.5", "--json", *scaling]
     options += ["--multiclass", "ovr"] if name == "three.csv" else []
     machines = []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from maxmargin.data.digits import LONGEST, put_number
+from maxmargin.data.number_writer import LONGEST, put_number
 from maxmargin.data.numbers import BAD, CLOSE, GOOD, number
 from maxmargin.data.numbers import bits_of as compiled_bits_of
 

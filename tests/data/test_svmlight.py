@@ -45,7 +45,7 @@ def assert_same(data, X, y):
 
 
 def test_the_same_as_scikit_learn(tmp_path, monkeypatch):
-    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 1000)  # many blocks
+    monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", 1000)  # many blocks
     monkeypatch.setattr("maxmargin.data.source.PIECE", 5000)
     X, y = random_data()
     dump_svmlight_file(X, y, str(tmp_path / "data.svm"), zero_based=False)
@@ -55,7 +55,7 @@ def test_the_same_as_scikit_learn(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("piece", [7, 64, 1000, 2**24])
 def test_the_cuts_do_not_matter(piece, data_file, monkeypatch):
-    monkeypatch.setattr("maxmargin.data.lines.BLOCK", max(1, piece // 3))
+    monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", max(1, piece // 3))
     monkeypatch.setattr("maxmargin.data.source.PIECE", piece)
     path = data_file("# head\n\n1 1:0.5 3:2 # x\n-1\n\n+1 2:1e3 \t3:-4\r\n-1 1:7")
     data = svmlight.read(path)
@@ -144,7 +144,7 @@ def test_every_mistake_has_its_place(contents, place, words, data_file):
 
 
 def test_a_mistake_deep_in_the_file_and_the_first_of_many(data_file, monkeypatch):
-    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 100)
+    monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", 100)
     monkeypatch.setattr("maxmargin.data.source.PIECE", 1000)
     lines = ["1 1:1 2:2"] * 2000
     lines[1234] = "1 1:1 2:oops"

@@ -124,7 +124,7 @@ def test_cuts_do_not_matter(table, monkeypatch):
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
     path = table("")
     write(path, Data(X, y))
-    monkeypatch.setattr("maxmargin.data.lines.BLOCK", 700)
+    monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", 700)
     monkeypatch.setattr("maxmargin.data.source.PIECE", 3000)
     np.testing.assert_array_equal(read(path).X, X)
     parts = list(blocks(path))
@@ -320,7 +320,7 @@ def test_offsets_of_an_arrow_file_are_validated(tmp_path):
 
 @pytest.mark.parametrize("value", ["abc", "0", "-1", "1.5", " "])
 def test_a_number_of_threads_that_is_none(value, monkeypatch):
-    from maxmargin.parallel import threads
+    from maxmargin.numeric.parallel import threads
 
     monkeypatch.setenv("MAXMARGIN_THREADS", value)
     with pytest.raises(InvalidInput, match=r"MAXMARGIN_THREADS is .*; set it to a whole number ≥ 1"):

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from maxmargin import SVC, SVCCV, SVR, LinearSVC, NuSVC, OneClassSVM, Problem
-from maxmargin.columns import check_width, mostly_empty, narrowed, occurring
 from maxmargin.data import Data, read
 from maxmargin.data.wide import dense_parts
 from maxmargin.errors import InvalidInput
@@ -20,6 +19,7 @@ from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models import load, save
+from maxmargin.numeric.sparse_columns import check_width, mostly_empty, narrowed, occurring
 from maxmargin.training.fit import fit
 from maxmargin.training.recipe import Recipe
 

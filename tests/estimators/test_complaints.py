@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, Problem, solve
-from maxmargin.diagnosis import advice
+from maxmargin.certificate.diagnosis import advice
 from maxmargin.estimators import kernel_machine
 from maxmargin.result import Reason
 

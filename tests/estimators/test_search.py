@@ -15,7 +15,7 @@ from maxmargin import SVCCV, SVRCV, Problem
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Polynomial
 from maxmargin.losses.hinge import Hinge
-from maxmargin.parallel import over_tasks
+from maxmargin.numeric.parallel import over_tasks
 from maxmargin.training import budget as training
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
 from maxmargin.training.search import runs

@@ -17,7 +17,7 @@ WORK = """
 import logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
 import numpy as np
-from maxmargin.rows import sqnorms_of_rows
+from maxmargin.numeric.rows import sqnorms_of_rows
 from maxmargin.data.svmlight_lines import count
 out = np.empty(4)
 sqnorms_of_rows(np.arange(12.0).reshape(4, 3), 0, 4, out)

@@ -15,7 +15,7 @@ import numpy as np
 warnings.simplefilter("ignore", DeprecationWarning)
 os.environ["MAXMARGIN_THREADS"] = "2"
 from maxmargin import Problem, solve
-from maxmargin.parallel import one_blas_thread, over_blocks
+from maxmargin.numeric.parallel import one_blas_thread, over_blocks
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 4))

@@ -300,7 +300,7 @@ def test_blocks_change_nothing(loss, monkeypatch):
     problem = make_problem(loss, "rbf", "free")
     iterate = Iterate(beta=np.random.default_rng(3).normal(size=problem.n))
     whole = certify(problem, iterate)
-    monkeypatch.setattr("maxmargin.problem.BLOCK", 4)
+    monkeypatch.setattr("maxmargin.problem.problem.BLOCK", 4)
     in_blocks = certify(problem, iterate)
     assert in_blocks.primal == pytest.approx(whole.primal, rel=1e-12)
     assert in_blocks.dual == pytest.approx(whole.dual, rel=1e-12)

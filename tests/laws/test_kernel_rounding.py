@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from maxmargin.kernels import RBF, Laplacian, Polynomial, Sigmoid, list_kernels
 from maxmargin.kernels.base import sqnorms
-from maxmargin.space import entries_per_pair
+from maxmargin.problem.space import entries_per_pair
 
 KERNELS = [
     *(RBF(gamma) for gamma in (1e-3, 0.3, 12.0)),

@@ -14,7 +14,8 @@ from sklearn.svm import SVC
 
 from maxmargin import Problem
 from maxmargin.errors import InvalidInput, MemoryLimit
-from maxmargin.kernels import RBF, Custom, Gram, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, list_kernels
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Custom, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, list_kernels
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.transforms import PolynomialTransform
 
@@ -299,7 +300,7 @@ def test_gram_of_float32_keeps_float32_rows_and_multiplies_in_float64(kernel):
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_blocks_change_nothing(make, threads, monkeypatch):
     """More rows than a block of the product, more columns than a block of a row, and more than one thread."""
-    monkeypatch.setattr("maxmargin.kernels.gram.COLUMNS", 100)
+    monkeypatch.setattr("maxmargin.gram.cached_rows.COLUMNS", 100)
     monkeypatch.setenv("MAXMARGIN_THREADS", threads)
     X = rows(600, seed=3)
     kernel = RBF(gamma=0.5)

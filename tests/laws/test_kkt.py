@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from maxmargin import Problem, solve
+from maxmargin.certificate.kkt import kkt_of, sample_gaps
 from maxmargin.errors import InvalidInput
-from maxmargin.kkt import kkt_of, sample_gaps
 from maxmargin.losses import list_losses
 from maxmargin.solvers.base import registry
 

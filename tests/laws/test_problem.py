@@ -13,11 +13,11 @@ from scipy.optimize import minimize
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 from maxmargin import Problem
-from maxmargin.bias import kinked_bias
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.losses import loss as loss_of
-from maxmargin.projection import project
+from maxmargin.problem.bias import kinked_bias
+from maxmargin.problem.projection import project
 
 
 def make_data(loss, n=14, d=3, seed=0):
@@ -162,7 +162,7 @@ from maxmargin import Problem
 from maxmargin.losses.one_class import OneClass
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.losses import loss as loss_of
-from maxmargin.projection import project
+from maxmargin.problem.projection import project
 
 for seed in range(100):
     rng = np.random.default_rng(seed)
@@ -255,7 +255,7 @@ def test_the_best_of_many_biases_is_found_among_few(kind, monkeypatch):
         total = -2.0 * n
     t = np.where(rng.random(n) < 0.3, 1.0, -1.0)
     found = kinked_bias(loss_of("hinge"), t, C, total, scores)
-    monkeypatch.setattr("maxmargin.bias.SAMPLE", 10**9)
+    monkeypatch.setattr("maxmargin.problem.bias.SAMPLE", 10**9)
     assert found == pytest.approx(kinked_bias(loss_of("hinge"), t, C, total, scores), abs=1e-12)
 
 

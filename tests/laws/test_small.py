@@ -139,8 +139,8 @@ def test_strict_sums_stay_strict_when_a_fast_caller_compiles_them_first(tmp_path
     """What a compiled function does not say, it inherits from its first caller: the sum must say that it is strict."""
     code = """
 import numpy as np
-from maxmargin.compiled import compiled
-from maxmargin.exact import compensated_sum
+from maxmargin.numeric.compiled import compiled
+from maxmargin.certificate.exact import compensated_sum
 
 @compiled
 def fast(values):

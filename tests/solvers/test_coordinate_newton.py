@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from maxmargin.solvers.fast import coordinate_newton
 
 from maxmargin import Problem, solve
 from maxmargin.losses import list_losses
-from maxmargin.solvers.fast import coordinate_newton
-from maxmargin.solvers.fast.free_block import FreeBlock, times
-from maxmargin.solvers.fast.growing_sample import FEWEST, STEP, grow, is_tall
-from maxmargin.solvers.fast.newton import AugmentedLagrangian, slope_along
-from maxmargin.solvers.fast.nonzeros import thinned
-from maxmargin.solvers.fast.sweeps import survey
-from maxmargin.space import LinearSpace
+from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear.free_block import FreeBlock, times
+from maxmargin.solvers.linear.growing_sample import FEWEST, STEP, grow, is_tall
+from maxmargin.solvers.linear.newton import AugmentedLagrangian, slope_along
+from maxmargin.solvers.linear.nonzeros import thinned
+from maxmargin.solvers.linear.sweeps import survey
 
 pytestmark = pytest.mark.compiled
 

@@ -14,14 +14,15 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from maxmargin import Problem, parallel, solve
-from maxmargin.kernels import RBF, Gram, Polynomial
+from maxmargin.gram import Gram
+from maxmargin.gram.active_square import ActiveSquare
+from maxmargin.gram.row_store import RowStore
+from maxmargin.kernels import RBF, Polynomial
 from maxmargin.kernels.base import FREQUENT, block_width, dot, take_rows, with_columns
-from maxmargin.kernels.corner import Corner
-from maxmargin.kernels.exponential import exponential
-from maxmargin.kernels.panel import Panel
-from maxmargin.parallel import one_blas_thread, over_blocks
+from maxmargin.numeric.exponential import exponential
+from maxmargin.numeric.parallel import one_blas_thread, over_blocks
 from maxmargin.solvers import candidates, choose
-from maxmargin.solvers.fast.sweeps import shuffle
+from maxmargin.solvers.linear.sweeps import shuffle
 from tests.solvers.problems import noisy
 
 pytestmark = pytest.mark.compiled
@@ -46,21 +47,21 @@ def test_exponential_ends_at_nothing_and_never_exceeds_one(dtype):
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("kernel", [RBF(0.1), Polynomial(2, 0.1, 1.0)])
-def test_corner_is_the_corner_of_the_kernel_matrix(storage, kernel):
+def test_active_square_is_part_of_the_kernel_matrix(storage, kernel):
     X = storage(np.random.default_rng(0).normal(size=(1500, 7)))
-    corner = Corner(kernel, X, 0.5, 2.0**30)
+    square = ActiveSquare(kernel, X, 0.5, 2.0**30)
     order = np.random.default_rng(1).permutation(1500)
-    corner.extend(order[:700])
-    corner.extend(order[700:1300])
-    corner.keep(np.arange(1300) % 3 > 0)
-    index = corner.index
-    assert set(index) == set(order[:1300][np.arange(1300) % 3 > 0]) and len(set(index)) == corner.size
+    square.extend(order[:700])
+    square.extend(order[700:1300])
+    square.keep(np.arange(1300) % 3 > 0)
+    index = square.index
+    assert set(index) == set(order[:1300][np.arange(1300) % 3 > 0]) and len(set(index)) == square.size
     expected = kernel.block(X[index], X[index]) + 0.5
-    np.testing.assert_allclose(corner.K[: corner.size, : corner.size], expected, rtol=1e-12)
+    np.testing.assert_allclose(square.K[: square.size, : square.size], expected, rtol=1e-12)
     weights = np.random.default_rng(2).normal(size=index.size)
     rows = order[1300:]
     np.testing.assert_allclose(
-        corner.scores(rows, index, weights), (kernel.block(X[rows], X[index]) + 0.5) @ weights, rtol=1e-9, atol=1e-9
+        square.scores(rows, index, weights), (kernel.block(X[rows], X[index]) + 0.5) @ weights, rtol=1e-9, atol=1e-9
     )
 
 
@@ -88,12 +89,12 @@ def test_a_block_of_long_sparse_rows_is_narrower(length, narrower):
     _, dense, *_ = with_columns(X[:width]).columns
     assert dense.size <= FREQUENT
     kernel = RBF(1.0 / length)
-    corner = Corner(kernel, X, 0.0, 8.0 * 2100**2)
-    corner.extend(np.arange(300))
-    corner.extend(np.arange(300, 500))
+    square = ActiveSquare(kernel, X, 0.0, 8.0 * 2100**2)
+    square.extend(np.arange(300))
+    square.extend(np.arange(300, 500))
     some = X[:500].toarray()
-    assert corner.width == width
-    np.testing.assert_allclose(corner.K[:500, :500], kernel.block(some, some), rtol=1e-9)
+    assert square.width == width
+    np.testing.assert_allclose(square.K[:500, :500], kernel.block(some, some), rtol=1e-9)
     v = np.where(np.arange(2100) < 300, 1.0, 0.0)
     np.testing.assert_allclose(Gram(kernel, X).product(v)[:500], kernel.block(some, some[:300]).sum(axis=1), rtol=1e-9)
 
@@ -122,17 +123,17 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(storage, used, mo
 
 def test_panel_keeps_what_fits_and_computes_the_rest():
     X = np.random.default_rng(0).normal(size=(600, 7))
-    corner = Corner(RBF(0.1), X, 0.5, 8.0 * 600 * 600)
-    corner.extend(np.arange(100))
-    panel = Panel(corner, 0.5)
-    assert corner.dtype.itemsize * (corner.capacity**2 + panel.rows.size) <= 8 * 600 * 600
-    assert 0 < len(panel.rows) < 400
+    square = ActiveSquare(RBF(0.1), X, 0.5, 8.0 * 600 * 600)
+    square.extend(np.arange(100))
+    store = RowStore(square, 0.5)
+    assert square.dtype.itemsize * (square.capacity**2 + store.rows.size) <= 8 * 600 * 600
+    assert 0 < len(store.rows) < 400
     K = RBF(0.1).block(X, X) + 0.5
     weights = np.random.default_rng(1).normal(size=400)
     samples = np.arange(400, 600)
     for _ in range(2):
-        np.testing.assert_allclose(panel.scores(samples, np.arange(400), weights), K[400:, :400] @ weights, rtol=1e-9)
-    assert panel.count == len(panel.rows)
+        np.testing.assert_allclose(store.scores(samples, np.arange(400), weights), K[400:, :400] @ weights, rtol=1e-9)
+    assert store.count == len(store.rows)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from maxmargin import Problem, solve
 from maxmargin.errors import InvalidInput
+from maxmargin.loop.schedule import SHARE
 from maxmargin.result import COLUMNS, Reason
-from maxmargin.schedule import SHARE
 
 from .problems import problem
 
@@ -152,7 +152,7 @@ def test_fewer_looks_where_the_solver_knows_its_gap(monkeypatch):
         return len(solve(p, solver="coordinate-newton", tol=0, max_iter=300).trace)
 
     fewer = looks()
-    monkeypatch.setattr(sys.modules["maxmargin.schedule"], "LESS_SHARE", SHARE)
+    monkeypatch.setattr(sys.modules["maxmargin.loop.schedule"], "LESS_SHARE", SHARE)
     assert 10 <= fewer <= 0.7 * looks()
 
 

@@ -5,13 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import Problem, solve
-from maxmargin.bias import smooth_bias
 from maxmargin.losses import loss
+from maxmargin.problem.bias import smooth_bias
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers import Solver
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
-from maxmargin.solvers.fast.newton_step import factored, solve_positive
+from maxmargin.solvers.linear.newton_step import factored, solve_positive
 from maxmargin.solvers.translation import about_mean
 
 

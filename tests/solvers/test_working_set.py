@@ -9,13 +9,13 @@ import pytest
 from sklearn.svm import SVC
 
 from maxmargin import Problem, solve
+from maxmargin.gram.active_square import Corner
 from maxmargin.kernels import RBF
-from maxmargin.kernels.corner import Corner
 from maxmargin.result import Iterate, Reason
-from maxmargin.solvers.fast.working_set import PAUSE, WorkingSet, _Run
-from maxmargin.solvers.fast.working_set_choice import middle, violation
-from maxmargin.solvers.fast.working_set_scores import Scores
-from maxmargin.solvers.fast.working_set_steps import corner_of, ranges
+from maxmargin.solvers.kernel.working_set import PAUSE, WorkingSet, _Run
+from maxmargin.solvers.kernel.working_set_choice import middle, violation
+from maxmargin.solvers.kernel.working_set_scores import Scores
+from maxmargin.solvers.kernel.working_set_steps import ranges, submatrix
 from maxmargin.solvers.textbook.smo import pair_steps
 from tests.solvers.problems import noisy
 
@@ -46,7 +46,7 @@ def test_the_matrix_of_a_working_set_is_symmetric_and_whole(start):
     K += K.T
     chosen, out = np.array([2, 3, 5, 7, 11, 13, 17, 19]), np.zeros((8, 8))
     for first, last in ((0, start), (start, 8)):
-        corner_of(K, chosen, first, last, out)
+        submatrix(K, chosen, first, last, out)
     np.testing.assert_array_equal(out, K[np.ix_(chosen, chosen)])
 
 

@@ -80,7 +80,7 @@ def test_the_same_optimum_as_in_memory(loss, bias, storage, cached):
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "epsilon-insensitive"])
 def test_block_ascent_where_newton_has_too_many_features(loss, bias, cached, monkeypatch):
     X, values = data("sparse", d=60)
-    monkeypatch.setattr("maxmargin.solvers.fast.coordinate_newton.MOST_FEATURES", 10)
+    monkeypatch.setattr("maxmargin.solvers.linear.coordinate_newton.MOST_FEATURES", 10)
     problem = Problem(cached(X), targets(values, loss), loss=loss, bias=bias, C=0.05)
     with pytest.raises(Refused, match="at most 10 features"):
         solve(problem, "coordinate-newton")

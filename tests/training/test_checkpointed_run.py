@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from maxmargin import Problem, solve
+from maxmargin.loop.schedule import STEP_OVERHEAD
 from maxmargin.result import Iterate, Reason
-from maxmargin.schedule import STEP_OVERHEAD
 from maxmargin.solvers import list_solvers, solver
 from maxmargin.solvers.base import Solver, registry
 from maxmargin.training.checkpointed_run import SHARE, WORK, Leg, Standing, Stoppable, in_legs, restart_work

@@ -13,7 +13,7 @@ import sys
 
 from maxmargin.errors import MaxMarginError
 from maxmargin.files import shown
-from maxmargin.interrupts import interruptible
+from maxmargin.numeric.interrupts import interruptible
 
 #: The exit status of a training that ended before its model was proved to the tolerance.
 UNPROVED = 3
@@ -57,7 +57,7 @@ def _run() -> int:
     import typer
 
     from maxmargin.cli.app import UsageError, app
-    from maxmargin.parallel import threads
+    from maxmargin.numeric.parallel import threads
 
     try:
         threads()  # a MAXMARGIN_THREADS that is no number is refused by every command, not only by those that need it

@@ -118,8 +118,8 @@ def _problem(rows: Data, recipe: Recipe, given: Any) -> Problem:
     import numpy as np
     import scipy.sparse as sp
 
-    from maxmargin.columns import mostly_empty, narrowed, occurring
     from maxmargin.data import scaling
+    from maxmargin.numeric.sparse_columns import mostly_empty, narrowed, occurring
     from maxmargin.problem import Problem
     from maxmargin.training.samples import class_weights
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.data import npy
-from maxmargin.data.columns import columns
+from maxmargin.data.column_roles import columns
 from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.table_lines import TARGET
 from maxmargin.data.wide import check_dense

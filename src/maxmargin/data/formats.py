@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import IO, Any
 
-from maxmargin.data import arrays, columnar, svmlight, table
+from maxmargin.data import arrays, arrow, svmlight, table
 from maxmargin.data.dataset import Data
 from maxmargin.data.source import COMPRESSED, Progress, Source, is_pipe
 from maxmargin.errors import InvalidInput
@@ -81,7 +81,7 @@ def read(
     assert not isinstance(path, Source)
     if kind == "npz":
         return arrays.read_npz(path, **options)
-    return (arrays.read_npy if kind == "npy" else columnar.read)(path, **options)
+    return (arrays.read_npy if kind == "npy" else arrow.read)(path, **options)
 
 
 def blocks(
@@ -106,7 +106,7 @@ def blocks(
     assert not isinstance(path, Source)
     if kind == "npz":
         return iter([arrays.read_npz(path, **options)])
-    return (arrays.npy_blocks if kind == "npy" else columnar.blocks)(path, **options)
+    return (arrays.npy_blocks if kind == "npy" else arrow.blocks)(path, **options)
 
 
 def write(
@@ -127,7 +127,7 @@ def write(
         elif kind in ("csv", "tsv"):
             table.write(file, parts, "," if kind == "csv" else "\t")
         elif kind in ("parquet", "arrow"):
-            columnar.write(file, parts, kind)
+            arrow.write(file, parts, kind)
         else:
             (arrays.write_npy if kind == "npy" else arrays.write_npz)(file, parts)
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.compiled import compiled
-from maxmargin.data.words import high_product, leading_zeros, word
+from maxmargin.data.uint64 import high_product, leading_zeros, word
+from maxmargin.numeric.compiled import compiled
 
 #: What became of a number: read exactly, not a number, or too close to a tie to tell from 19 digits.
 GOOD, BAD, CLOSE = 0, 1, 2

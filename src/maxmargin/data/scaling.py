@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.columns import check_width
 from maxmargin.errors import InvalidInput, bytes_text
+from maxmargin.numeric.sparse_columns import check_width
 
 Kind = Literal["standard", "min-max", "max-abs"]
 

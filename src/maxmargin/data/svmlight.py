@@ -17,9 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.data.dataset import Data, texts_of, whole_numbers
-from maxmargin.data.gather import Growing
-from maxmargin.data.lines import decoded, place, side_by_side
-from maxmargin.data.lines_out import svmlight_lines
+from maxmargin.data.growing_array import Growing
+from maxmargin.data.line_blocks import decoded, place, side_by_side
 from maxmargin.data.source import Progress, Source, Text, opened
 from maxmargin.data.svmlight_lines import (
     ABSENT,
@@ -33,6 +32,7 @@ from maxmargin.data.svmlight_lines import (
     first_repetition,
     parse,
 )
+from maxmargin.data.text_writer import svmlight_lines
 from maxmargin.errors import InvalidInput
 
 MISTAKES = (

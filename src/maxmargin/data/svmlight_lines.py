@@ -13,9 +13,9 @@ Blanks are spaces, tabs and carriage returns.
 
 from __future__ import annotations
 
-from maxmargin.compiled import compiled
 from maxmargin.data.numbers import BAD, CLOSE, ZERO, number
-from maxmargin.data.words import word
+from maxmargin.data.uint64 import word
+from maxmargin.numeric.compiled import compiled
 
 #: What can be wrong, in the order of `svmlight.MISTAKES`.
 FINE, BAD_LABEL, NO_LABEL, BAD_INDEX, LARGE_INDEX, NO_COLON, BAD_VALUE, NOT_FINITE = range(8)

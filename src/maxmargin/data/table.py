@@ -16,14 +16,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from maxmargin.data.columns import Columns, columns
+from maxmargin.data.column_roles import Columns, columns
 from maxmargin.data.dataset import Data, texts_of, whole_numbers
-from maxmargin.data.gather import Growing
-from maxmargin.data.lines import decoded, place, side_by_side
-from maxmargin.data.lines_out import table_lines
+from maxmargin.data.growing_array import Growing
+from maxmargin.data.line_blocks import decoded, place, side_by_side
 from maxmargin.data.source import Progress, Source, Text, opened
 from maxmargin.data.svmlight_lines import count
 from maxmargin.data.table_lines import BAD_VALUE, FINE, NOT_FINITE, parse
+from maxmargin.data.text_writer import table_lines
 from maxmargin.data.unreadable import MISSING_WORDS, unreadable
 from maxmargin.data.wide import dense_parts
 from maxmargin.errors import InvalidInput

@@ -11,9 +11,9 @@ A delimiter inside quotes is part of the field; a line end is not.
 
 from __future__ import annotations
 
-from maxmargin.compiled import compiled
 from maxmargin.data.numbers import BAD, CLOSE, number
 from maxmargin.data.svmlight_lines import LINE_END, RETURN, SPACE, TAB, finite
+from maxmargin.numeric.compiled import compiled
 
 #: What can be wrong, in the order of `table.MISTAKES`.
 FINE, TOO_FEW, TOO_MANY, MISSING, BAD_VALUE, NOT_FINITE, OPEN_QUOTE = range(7)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import scipy.sparse as sp
 
-from maxmargin.columns import MOST_WEIGHTS, WEIGHTS_PER_ENTRY
 from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput, bytes_text
+from maxmargin.numeric.sparse_columns import MOST_WEIGHTS, WEIGHTS_PER_ENTRY
 
 #: Somebody who asks for a dense file may have it up to 1 GB.
 MOST_DENSE = 2**27

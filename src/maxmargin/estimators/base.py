@@ -18,19 +18,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from maxmargin.certificate import Certificate
+from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
-from maxmargin.interrupts import interruptible
-from maxmargin.kkt import BOUND
 from maxmargin.models import Model, model_of
-from maxmargin.parallel import one_blas_thread
+from maxmargin.numeric.interrupts import interruptible
+from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.problem.validation import is_number
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
 from maxmargin.training.expansion import kinds_as_text
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
 from maxmargin.training.train import Method, Solution, Task, Together, by_solve, scaled_start, train
-from maxmargin.validation import is_number
 
 #: How rows come in: dense or CSR, float32 or float64, nothing copied that is right already.
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}

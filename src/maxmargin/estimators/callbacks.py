@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from maxmargin.run import Look
+from maxmargin.loop.run import Look
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Machine
 from maxmargin.models.classes import Split, splits
+from maxmargin.problem.validation import plain
 from maxmargin.training.samples import Samples, class_weights
-from maxmargin.validation import plain
 
 
 class Classifier(ClassifierMixin, Machine):

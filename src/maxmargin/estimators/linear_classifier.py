@@ -13,7 +13,7 @@ from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.linear_machine import LinearMachine
 from maxmargin.models.classes import rest_from_pairs, votes_of_pairs
-from maxmargin.parallel import one_blas_thread
+from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.training.budget import Budget
 from maxmargin.training.crammer_singer import solve_crammer_singer
 from maxmargin.training.samples import Samples

@@ -1,4 +1,4 @@
-"""The kernels: one file each; `list_kernels()` names them, `kernel("rbf")` makes one; `Gram` serves rows of K."""
+"""The kernels: one file each; `list_kernels()` names them, `kernel("rbf")` makes one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels.base import Kernel, registry
 from maxmargin.kernels.custom import Custom
-from maxmargin.kernels.gram import Gram
 from maxmargin.kernels.laplacian import Laplacian
 from maxmargin.kernels.linear import Linear
 from maxmargin.kernels.polynomial import Polynomial
@@ -18,7 +17,6 @@ from maxmargin.kernels.sigmoid import Sigmoid
 __all__ = [
     "RBF",
     "Custom",
-    "Gram",
     "Kernel",
     "Laplacian",
     "Linear",

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.columns import mostly_empty, narrowed, occurring
-from maxmargin.compiled import compiled
 from maxmargin.errors import InvalidInput
-from maxmargin.parallel import over_blocks
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.parallel import over_blocks
+from maxmargin.numeric.rows import rows_of, sqnorms_of_rows
+from maxmargin.numeric.sparse_columns import mostly_empty, narrowed, occurring
 from maxmargin.registry import Registry
-from maxmargin.rows import rows_of, sqnorms_of_rows
 
 #: A column of sparse rows is rare where fewer than one row in so many has it: then its values are added one by one.
 RARE = 16

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels.base import Kernel, slice_rows
-from maxmargin.parallel import blocks
+from maxmargin.numeric.parallel import blocks
 
 
 @dataclass(frozen=True)

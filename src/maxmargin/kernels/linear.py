@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from maxmargin.kernels.base import Kernel, dot, sqnorms
-from maxmargin.row_blocks import RowBlocks
+from maxmargin.numeric.row_blocks import RowBlocks
 
 
 @dataclass(frozen=True)

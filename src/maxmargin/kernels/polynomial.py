@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels.base import Kernel, check_constant, check_gamma, dot, scale_gamma, sqnorms
-from maxmargin.kernels.inner import exact_dot
+from maxmargin.numeric.double_double import exact_dot
 
 
 @dataclass(frozen=True)

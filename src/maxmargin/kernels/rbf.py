@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.compiled import compiled
 from maxmargin.kernels.base import Kernel, check_gamma, dot, exponential_rounding, scale_gamma, sqnorms
-from maxmargin.kernels.exponential import exponential
-from maxmargin.rows import CSR, rows_of
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.exponential import exponential
+from maxmargin.numeric.rows import CSR, rows_of
 
 #: The relative error of K, but for a factor of the number of features, above which the three-term sum is not used.
 CANCELS = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-12}

@@ -18,8 +18,8 @@ from maxmargin.losses.one_class import OneClass
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
+from maxmargin.problem.validation import plain
 from maxmargin.result import Result
-from maxmargin.validation import plain
 
 
 def model_of(fitted: Any, **more: Any) -> Model:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from maxmargin.kernels import Kernel
 from maxmargin.models.classes import pack_pairs, pairs, unpack_pairs
-from maxmargin.parallel import one_blas_thread, over_blocks
+from maxmargin.numeric.parallel import one_blas_thread, over_blocks
 
 #: Kernel values, or values of features, that are looked at together.
 VALUES = 2**21

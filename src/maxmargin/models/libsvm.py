@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.columns import check_width
 from maxmargin.data.dataset import label_text
 from maxmargin.errors import InvalidInput, bytes_text
 from maxmargin.files import replacing, shown
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from maxmargin.models.classes import pack_pairs, pairs, unpack_pairs
 from maxmargin.models.model import Model, check
+from maxmargin.numeric.sparse_columns import check_width
 
 TYPES = {"classification": "c_svc", "regression": "epsilon_svr", "novelty": "one_class"}
 TASKS = {"c_svc": "classification", "nu_svc": "classification", "epsilon_svr": "regression", "nu_svr": "regression"}

@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
+from maxmargin.numeric.parallel import threads
 from maxmargin.oracle.loops import add_dense, add_sparse
 from maxmargin.oracle.rows import by_row, columns_in_use, with_sorted_indices
 from maxmargin.oracle.setting import Setting
-from maxmargin.parallel import threads
 
 #: Numbers that are looked at together.
 BLOCK = 2**18

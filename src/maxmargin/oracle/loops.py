@@ -12,7 +12,7 @@ from typing import Any
 
 from numba import njit
 
-from maxmargin.compiled import kept
+from maxmargin.numeric.compiled import kept
 
 #: The unit roundoff of float64.
 UNIT = 2.0**-53

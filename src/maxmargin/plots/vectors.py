@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from maxmargin.kkt import sample_gaps as gaps_of_samples
+from maxmargin.certificate.kkt import sample_gaps as gaps_of_samples
 from maxmargin.plots.display import Display, axes_for
 from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles
 from maxmargin.plots.runs import NOISE, marks, runs_of, scale_x

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from maxmargin.diagnosis import findings
+from maxmargin.certificate.diagnosis import findings
 from maxmargin.problem import Problem
 from maxmargin.report.fit import Fit
 from maxmargin.result import Result

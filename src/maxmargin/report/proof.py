@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from maxmargin.certificate.separability import Inseparable
 from maxmargin.page import table
 from maxmargin.report.words import number, paragraph, percent, sentence
 from maxmargin.result import Reason, Result
-from maxmargin.separability import Inseparable
 
 _OTHERS = {"classification": "hyperplane", "regression": "function of this kind", "novelty": "boundary of this kind"}
 

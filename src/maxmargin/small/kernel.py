@@ -21,17 +21,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.compiled import compiled
+from maxmargin.certificate.kkt import extreme_slopes, fill_codes
 from maxmargin.kernels import Linear, Precomputed
-from maxmargin.kkt import extreme_slopes, fill_codes
 from maxmargin.losses import DualForm
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.rows import LANES, place_of_largest
 from maxmargin.problem import Problem
+from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate, Reason, Result, Status
-from maxmargin.rows import LANES, place_of_largest
 from maxmargin.small.proof import EPS, SHORTEST, Proved, SmallFit, Sums, converged_text, correct, dual_of, objectives
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dual, kinks, land, slopes
-from maxmargin.space import KernelSpace
 
 #: The most rows of a small problem: its kernel matrix has at most 18 MB.
 MOST_ROWS = 1500

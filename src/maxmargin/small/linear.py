@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.compiled import compiled
-from maxmargin.kkt import extreme_slopes, fill_codes
+from maxmargin.certificate.kkt import extreme_slopes, fill_codes
 from maxmargin.losses import DualForm
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status
-from maxmargin.row_blocks import RowBlocks
 from maxmargin.small.proof import (
     EPS,
     SHORTEST,

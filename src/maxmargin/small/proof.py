@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificate import Certificate
-from maxmargin.compiled import compiled
-from maxmargin.exact import compensated_sum
-from maxmargin.kkt import Kinds
+from maxmargin.certificate.exact import compensated_sum
+from maxmargin.certificate.kkt import Kinds
 from maxmargin.losses import DualForm
+from maxmargin.numeric.compiled import compiled
 from maxmargin.result import Trace
 
 #: Seconds below which a time budget goes to the general loop, which looks at the clock more often.

@@ -12,17 +12,19 @@ from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 
 from maxmargin.errors import InvalidInput, MaxMarginError
-from maxmargin.kernels import Gram
-from maxmargin.parallel import over_blocks
+from maxmargin.gram import Gram
+from maxmargin.numeric.parallel import over_blocks
+from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.rows import scores_of_rows
 from maxmargin.problem import Problem
+from maxmargin.problem.space import LinearSpace
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
-from maxmargin.row_blocks import RowBlocks
-from maxmargin.rows import scores_of_rows
 from maxmargin.solvers import clock
-from maxmargin.space import LinearSpace
 
-registry: Registry[Solver] = Registry("solver", "maxmargin.solvers.textbook", "maxmargin.solvers.fast")
+registry: Registry[Solver] = Registry(
+    "solver", "maxmargin.solvers.textbook", "maxmargin.solvers.linear", "maxmargin.solvers.kernel"
+)
 
 
 class SolverFailed(MaxMarginError, ArithmeticError):

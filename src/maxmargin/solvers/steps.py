@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
-from maxmargin.validation import is_number
+from maxmargin.problem.validation import is_number
 
 Schedule = Callable[[int], float]
 Step = float | Schedule | str

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.row_blocks import RowBlocks
 
 #: Rows are far where the mean is so many times as long as they are spread about it.
 FAR = 10.0

@@ -20,10 +20,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.rows import rows_of
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
-from maxmargin.row_blocks import RowBlocks
-from maxmargin.rows import rows_of
 from maxmargin.solvers.base import Solver, Starts, refuse_without_form, start_beta
 
 # The inner loop is the same as in memory, on the rows of one block.

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 
 from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
-from maxmargin.row_blocks import Place, RowBlocks
-from maxmargin.validation import check_rows
+from maxmargin.numeric.row_blocks import Place, RowBlocks
+from maxmargin.problem.validation import check_rows
 
 #: A block is as many rows as fill so many bytes.
 BLOCK_BYTES = 2**23

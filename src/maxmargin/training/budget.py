@@ -13,13 +13,13 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.loop import solve
+from maxmargin.loop.run import Callback
 from maxmargin.problem import Problem
+from maxmargin.problem.validation import is_number
 from maxmargin.result import Reason, Result, Status
-from maxmargin.run import Callback
 from maxmargin.small.proof import SHORTEST
 from maxmargin.solvers import clock
 from maxmargin.solvers import solver as solver_by_name
-from maxmargin.validation import is_number
 
 if TYPE_CHECKING:
     from maxmargin.solvers import Solver

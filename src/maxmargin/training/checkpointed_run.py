@@ -25,15 +25,15 @@ from time import perf_counter
 import numpy as np
 
 from maxmargin.loop import solve
+from maxmargin.loop.progress import Progress
+from maxmargin.loop.run import Look
+from maxmargin.loop.schedule import STEP_OVERHEAD
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
-from maxmargin.progress import Progress
+from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
-from maxmargin.run import Look
-from maxmargin.schedule import STEP_OVERHEAD
 from maxmargin.solvers import Solver
 from maxmargin.solvers.base import Starts
-from maxmargin.space import KernelSpace
 
 #: The least work of a leg, in multiply-adds: a second or two.
 WORK = 2e9

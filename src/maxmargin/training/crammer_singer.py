@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.certificate import Certificate, Kinds
-from maxmargin.compiled import compiled
-from maxmargin.interrupts import interruptible
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.interrupts import interruptible
+from maxmargin.numeric.rows import row_axpy, row_dot, row_sqnorm, rows_of
 from maxmargin.result import Reason, Status, Trace
-from maxmargin.rows import row_axpy, row_dot, row_sqnorm, rows_of
 from maxmargin.training.budget import Budget
 
 #: Epochs before the first look; then looks take about a third of the time.

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.columns import check_width
 from maxmargin.data.dataset import Data, label_text
 from maxmargin.data.scaling import Scaling, scaling
 from maxmargin.errors import InvalidInput
@@ -29,8 +28,10 @@ from maxmargin.models.classes import Scheme, pairs, problem_name, splits
 from maxmargin.models.decisions import FULL
 from maxmargin.models.model import Model, check
 from maxmargin.models.solved import Solved
-from maxmargin.parallel import one_blas_thread
+from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.numeric.sparse_columns import check_width
 from maxmargin.problem import Problem
+from maxmargin.problem.validation import plain
 from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.training.budget import Budget
@@ -44,7 +45,6 @@ from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.samples import Samples, class_weights, rows_that_count
 from maxmargin.training.train import Solution
-from maxmargin.validation import plain
 
 #: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.
 FITS = 2e9

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.compiled import compiled
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Gram, Kernel, Precomputed
+from maxmargin.gram import Gram
+from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels.base import sqnorms
+from maxmargin.numeric.compiled import compiled
 from maxmargin.solvers.base import whole_matrix
 
 

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from maxmargin.losses import Loss
-from maxmargin.parallel import one_blas_thread, over_tasks
+from maxmargin.numeric.parallel import one_blas_thread, over_tasks
 from maxmargin.problem import Bias
+from maxmargin.problem.validation import HARDEST, SMALLEST, is_number
 from maxmargin.result import Reason, Status
 from maxmargin.small.linear import LinearFit, is_small_loss, run, small_rows
 from maxmargin.small.proof import converged_text
 from maxmargin.training.budget import Budget
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution
-from maxmargin.validation import HARDEST, SMALLEST, is_number
 
 #: Numbers of all problems together from which on threads pay.
 THREADED = 2e5

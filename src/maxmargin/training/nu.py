@@ -26,14 +26,14 @@ from time import perf_counter
 
 import numpy as np
 
-from maxmargin.bias import kinked_bias
 from maxmargin.certificate import Certificate, certify
 from maxmargin.errors import InvalidInput
+from maxmargin.loop.run import Callback
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
 from maxmargin.problem import Problem
+from maxmargin.problem.bias import kinked_bias
 from maxmargin.result import Iterate, Reason, Status, Trace
-from maxmargin.run import Callback
 from maxmargin.training.budget import Budget
 from maxmargin.training.train import Solution
 

@@ -21,16 +21,16 @@ from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.kernels.base import sqnorms, take_rows
 from maxmargin.losses import Loss
 from maxmargin.models.classes import Split
-from maxmargin.parallel import one_blas_thread, over_tasks
+from maxmargin.numeric.parallel import one_blas_thread, over_tasks
+from maxmargin.problem.space import entries_per_pair
+from maxmargin.problem.validation import is_number
 from maxmargin.result import Reason, Status
 from maxmargin.small.kernel import run, values_of
 from maxmargin.small.proof import SmallFit, converged_text
-from maxmargin.space import entries_per_pair
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution
-from maxmargin.validation import is_number
 
 #: The most rows of a pair that is solved in one call.
 MOST_ROWS = 4000

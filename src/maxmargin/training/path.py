@@ -10,8 +10,9 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, certify
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Gram, Linear, Precomputed
-from maxmargin.parallel import one_blas_thread
+from maxmargin.gram import Gram
+from maxmargin.kernels import Linear, Precomputed
+from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 from maxmargin.solvers.base import whole_matrix

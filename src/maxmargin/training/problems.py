@@ -15,11 +15,11 @@ import numpy as np
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task as LearningTask
-from maxmargin.parallel import one_blas_thread
+from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Bias, Problem
+from maxmargin.problem.validation import check_scale
 from maxmargin.training.kernel_matrix import block_of, shared_kernel, shared_matrix
 from maxmargin.training.samples import Samples
-from maxmargin.validation import check_scale
 
 #: Multiply-adds a second that a kernel matrix is sure to make: decides whether one fits a time budget.
 SPEED = 1e9

@@ -15,9 +15,9 @@ from maxmargin.kernels import Kernel
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
 from maxmargin.problem import CACHE_BYTES, Bias
+from maxmargin.problem.validation import plain
 from maxmargin.solvers import Solver, with_options
 from maxmargin.solvers.base import registry
-from maxmargin.validation import plain
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.validation import is_number, plain
+from maxmargin.problem.validation import is_number, plain
 
 
 @dataclass(frozen=True, eq=False)

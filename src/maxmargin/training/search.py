@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.interrupts import interruptible
 from maxmargin.kernels import Kernel, Linear, Precomputed
-from maxmargin.parallel import one_blas_thread, over_tasks, threads
+from maxmargin.numeric.interrupts import interruptible
+from maxmargin.numeric.parallel import one_blas_thread, over_tasks, threads
 from maxmargin.problem import Problem
 from maxmargin.solvers import clock
 from maxmargin.training.budget import Budget

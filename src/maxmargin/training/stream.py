@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.columns import check_width
 from maxmargin.data import blocks as data_blocks
 from maxmargin.data.dataset import Data, whole_numbers
 from maxmargin.data.scaling import Scaling
@@ -31,7 +30,8 @@ from maxmargin.loop import solve
 from maxmargin.models.build import model_of_solved, training_of
 from maxmargin.models.model import Scheme
 from maxmargin.models.solved import Solved
-from maxmargin.parallel import one_blas_thread
+from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.numeric.sparse_columns import check_width
 from maxmargin.problem import Problem
 from maxmargin.result import Reason, Result, Status
 from maxmargin.solvers import Solver, candidates, clock

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from maxmargin.certificate import Certificate
+from maxmargin.problem.validation import plain
 from maxmargin.result import Reason, Status
-from maxmargin.validation import plain
 
 #: More problems than this are not listed one by one.
 LISTED = 20

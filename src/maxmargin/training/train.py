@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.certificate import Certificate
+from maxmargin.loop.run import Callback, Look
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
-from maxmargin.run import Callback, Look
 from maxmargin.training.budget import Budget
 
 

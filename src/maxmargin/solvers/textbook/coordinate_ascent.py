@@ -23,11 +23,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from maxmargin.compiled import compiled
 from maxmargin.losses import DualForm
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.rows import prefetch_ahead, row_axpy, row_dot, scores_of_some
 from maxmargin.problem import Problem
+from maxmargin.problem.space import KernelSpace, LinearSpace
 from maxmargin.result import Event, Iterate
-from maxmargin.rows import prefetch_ahead, row_axpy, row_dot, scores_of_some
 from maxmargin.solvers import clock
 from maxmargin.solvers.base import (
     Solver,
@@ -39,7 +40,6 @@ from maxmargin.solvers.base import (
     start_beta,
 )
 from maxmargin.solvers.steps import check_positive
-from maxmargin.space import KernelSpace, LinearSpace
 
 Order = Literal["shuffled", "cyclic", "random"]
 #: K_ii + ridge_i, or whatever takes its place in an epoch's steps.

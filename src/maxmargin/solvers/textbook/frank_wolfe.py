@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.compiled import compiled
+from maxmargin.numeric.compiled import compiled
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import (

@@ -24,10 +24,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.compiled import compiled
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.rows import row_axpy, row_dot
 from maxmargin.problem import Problem
+from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Event, Iterate
-from maxmargin.rows import row_axpy, row_dot
 from maxmargin.solvers.base import (
     Solver,
     Starts,
@@ -40,7 +41,6 @@ from maxmargin.solvers.base import (
 )
 from maxmargin.solvers.steps import check_positive
 from maxmargin.solvers.textbook.coordinate_ascent import order_of, pull
-from maxmargin.space import LinearSpace
 
 
 @dataclass(frozen=True)

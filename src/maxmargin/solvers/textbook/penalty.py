@@ -30,10 +30,10 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Gram
+from maxmargin.gram import Gram
 from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
-from maxmargin.projection import project
+from maxmargin.problem.projection import project
 from maxmargin.result import Iterate, Related
 from maxmargin.solvers.base import (
     Solver,

@@ -20,13 +20,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from maxmargin.compiled import compiled
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.rows import row_axpy, row_dot
 from maxmargin.problem import Problem
+from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Event, Iterate
-from maxmargin.rows import row_axpy, row_dot
 from maxmargin.solvers.base import Solver, registry, rows_or_matrix
 from maxmargin.solvers.steps import check_positive
-from maxmargin.space import LinearSpace
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ import numpy as np
 
 from maxmargin.losses import DualForm
 from maxmargin.problem import Problem
-from maxmargin.projection import project
+from maxmargin.problem.projection import project
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import (
     Solver,

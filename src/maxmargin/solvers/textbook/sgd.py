@@ -28,10 +28,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.compiled import compiled
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.rows import row_axpy, row_dot
 from maxmargin.problem import Problem
+from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
-from maxmargin.rows import row_axpy, row_dot
 from maxmargin.solvers.base import (
     Solver,
     Starts,
@@ -45,7 +46,6 @@ from maxmargin.solvers.base import (
 from maxmargin.solvers.steps import Objective, Step, check_positive, check_step, lam_of, refuse_objective, schedule
 from maxmargin.solvers.textbook.coordinate_ascent import Order, order_of, pull
 from maxmargin.solvers.textbook.pegasos import event_of
-from maxmargin.space import LinearSpace
 
 
 @dataclass(frozen=True)

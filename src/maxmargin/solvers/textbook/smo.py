@@ -23,12 +23,12 @@ from typing import ClassVar, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.compiled import compiled
-from maxmargin.kernels import Gram
+from maxmargin.gram import Gram
 from maxmargin.losses import DualForm
+from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.rows import LANES, place_of_largest
 from maxmargin.problem import Problem
 from maxmargin.result import Event, Iterate
-from maxmargin.rows import LANES, place_of_largest
 from maxmargin.solvers.base import Solver, Starts, refuse_bias, refuse_without_form, registry, start_beta
 from maxmargin.solvers.steps import check_positive
 from maxmargin.solvers.translation import about_the_mean

@@ -29,6 +29,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
+from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import (
     Solver,
@@ -42,7 +43,6 @@ from maxmargin.solvers.base import (
 )
 from maxmargin.solvers.steps import Objective, Schedule, Step, check_positive, check_step, lam_of, refuse_objective
 from maxmargin.solvers.steps import schedule as schedule_of
-from maxmargin.space import LinearSpace
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,139 @@
+"""solve(): the one way to train. It runs a solver (`run.py`); "auto" tries one solver after the other.
+
+1. Check what was asked for, and whether the solver accepts the problem. Where the solver is left to us ("auto") and
+   nobody watches, a small problem is solved in one compiled call (`small.py`).
+2. Run the solver until its gap is closed, or a budget ends.
+3. Where the solver was left to us ("auto") and has failed or stalled, go on with the next that accepts the problem.
+4. Hand back the best result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from maxmargin.errors import InvalidInput, Refused
+from maxmargin.loop.progress import Progress
+from maxmargin.loop.run import Callback, Run
+from maxmargin.loop.start import start_of
+from maxmargin.numeric.interrupts import interruptible
+from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.problem import Problem
+from maxmargin.result import Iterate, Reason, Result
+from maxmargin.small import solve_small
+from maxmargin.solvers import Solver, candidates, refusal
+from maxmargin.solvers import solver as solver_by_name
+from maxmargin.solvers.base import SolverFailed
+from maxmargin.solvers.base import registry as solvers
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver = "auto",
+    tol: float = 1e-4,
+    max_time: float | None = None,
+    max_iter: int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    start: Any = None,
+    callbacks: Iterable[Callback] = (),
+    every: int | None = None,
+    snapshots: bool = False,
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """Train by one solver until its relative duality gap is at most `tol`, or a budget ends.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to solve.
+    solver : str or Solver
+        A name from `maxmargin.list_solvers()`, "auto", or a Solver with hyperparameters of your own, such as
+        `maxmargin.solvers.Subgradient(rate=0.1)`.
+    tol : float
+        The relative duality gap to reach, (P − D)/max(|P|, |D|): it means the same for every solver.
+    max_time, max_iter
+        Budgets in seconds and in the solver's own iterations, looked at after each of its steps.
+    random_state : int, Generator or None
+        The same number gives the same bits; None is different every time.
+    start : Result, array, or pair (w, b)
+        Where to begin: another fit, a dual point β, or a hyperplane. A solver that cannot start there refuses it.
+    callbacks : functions of one `Look`
+        Called at each look; a true answer stops the run.
+    every : int
+        Look at every so many iterates, whatever it costs (for figures); by default looks take at most a tenth of the
+        run, or a few milliseconds.
+    snapshots : bool
+        Keep the hyperplane and the duals of each look in the trace.
+    progress : bool
+        Show time, gap and support vectors while it runs.
+    **options
+        Fields of the named solver: ``solve(problem, "subgradient", rate=0.1)``. `maxmargin solvers subgradient` on the
+        command line, or ``help(maxmargin.solvers.Subgradient)``, tells what there is.
+
+    Returns
+    -------
+    Result
+        The best point found with its certificate, recomputed in float64 from the data. Ctrl-C returns it too.
+    """
+    if not tol >= 0:
+        raise InvalidInput(f"tol is {tol}; it must be a number ≥ 0")
+    for name, budget in (("max_time", max_time), ("max_iter", max_iter), ("every", every)):
+        if budget is not None and not budget > 0:
+            raise InvalidInput(f"{name} is {budget}; it must be > 0")
+    given = every, snapshots, tuple(callbacks)
+    auto = isinstance(solver, str) and solver == "auto" and not options
+    watched = snapshots or progress or every is not None or bool(given[-1])
+    if auto and not watched and start is None and max_iter is None:
+        with one_blas_thread(), interruptible():
+            small = solve_small(problem, tol, max_time)
+        if isinstance(small, Result):
+            return small
+        start = small
+    chosen, enough = [solver_by_name(solver, problem, **options)], {}
+    refused = refusal(chosen[0], problem)
+    if refused:
+        raise Refused(f"{chosen[0].name} refuses this problem: {refused}")
+    if auto:
+        enough = candidates(problem)
+        chosen = [solvers[name] for name in enough]
+        chosen.sort(key=lambda one: start is not None and not one.starts)  # a start is for one that takes it
+    began = perf_counter()
+    result: Result | None = None
+    failure: SolverFailed | None = None
+    with one_blas_thread(), interruptible():
+        for one in chosen:
+            with Progress(progress, one.name, tol) as display:
+                begin = start_of(problem, one, start)
+                patience = np.inf if one is chosen[-1] else enough[one.name]
+                run = Run(problem, one, tol, *given, watched or not auto, display, one is not chosen[-1], patience)
+                iterates = _iterates(one, problem, begin, np.random.default_rng(random_state))
+                left = None if max_time is None else began + max_time - perf_counter()
+                start = None
+                try:
+                    found = run.until_done(iterates, begin, left, max_iter)
+                except SolverFailed as error:
+                    failure = failure or error
+                    continue
+            if result is None or found.certificate.relative_gap < result.certificate.relative_gap:
+                result = found
+            if not _stuck(found) or (max_time is not None and perf_counter() - began >= max_time):
+                break
+    if result is None:
+        raise failure or SolverFailed(f"{chosen[0].name} gave no point")
+    return replace(result, chosen=True) if auto else result
+
+
+def _stuck(result: Result) -> bool:
+    """Whether another solver might get further: this one has come to its end, and rounding is not the reason (3.)."""
+    ended = result.status.reason in (Reason.STALLED, Reason.FINISHED)
+    return ended and not result.certificate.rounding > 0.5 * result.certificate.gap
+
+
+def _iterates(solver: Solver, problem: Problem, start: Iterate, rng: np.random.Generator) -> Any:
+    """The iterates of a solver, none of whose work is done before the first is asked for."""
+    yield from solver.iterates(problem, start, rng)

@@ -1,0 +1,156 @@
+"""When the loop looks at an iterate, and when it is high time to prove what there is.
+
+Looks are decided by counted work, not by the clock, so that the same seed gives the same bits. Only a run whose time is
+limited keeps an eye on the clock: the point that is handed back must be proved, and that takes time as well.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+
+from maxmargin.problem import Problem
+from maxmargin.problem.space import KernelSpace
+from maxmargin.result import Iterate
+
+#: What the interpreter costs besides the arithmetic, in multiply-adds (about a nanosecond each).
+STEP_OVERHEAD, LOOK_OVERHEAD = 2e4, 3e5
+#: Looks may take this share of the solver's work; less where the solver itself knows when it is done.
+SHARE, LESS_SHARE = 0.1, 0.05
+#: Looks of less work than this are made at the 1st, 2nd, 4th, 8th, ... iterate, for the trace.
+CHEAP = 1e6
+#: Up to this share of the time beyond it, and so many seconds, may go into the proof of the point that is handed back.
+BEYOND, SECONDS = 0.25, 0.1
+#: After this share of the time somebody must have looked, if a look takes no larger share of the time.
+EARLY = 0.1
+#: Kernel values whose time is taken, rows times columns, and the rows from which on a proof takes long enough for that.
+TRIED, MANY = (256, 256), 1000
+
+
+class Schedule:
+    """The work of one run so far, and what it allows.
+
+    Parameters
+    ----------
+    problem, tol
+        What is solved, and how well.
+    every : int or None
+        Look at every so many iterates, whatever it costs.
+    watched : bool
+        Whether somebody may want to see the way, not only the end.
+    at_once : bool
+        Look at the first iterate, whatever it costs.
+    """
+
+    def __init__(self, problem: Problem, tol: float, every: int | None, watched: bool, at_once: bool) -> None:
+        self.problem, self.tol, self.every, self.watched, self.at_once = problem, tol, every, watched, at_once
+        self.yields = self.looks = 0
+        self.solver_work = self.look_work = self.last_look = 0.0
+        #: Whether the solver says how far it is.
+        self.knowing = False
+        #: The iterates that the solver thought good enough.
+        self.done = 0
+        self.deadline: Deadline | None = None
+        #: Whether anybody has looked, and whether the next look is one for safety's sake: that takes no part in the
+        #: accounts, so that a budget that is not needed changes nothing.
+        self.seen, self.early = False, False
+
+    def begin(self, began: float, max_time: float | None) -> None:
+        """The clock runs from now on."""
+        if max_time is not None and _takes_long(self.problem):
+            self.deadline = Deadline(self.problem, began, max(0.0, max_time))
+
+    def step(self, iterate: Iterate) -> None:
+        """One more iterate."""
+        self.yields += 1
+        self.solver_work += iterate.work + STEP_OVERHEAD
+
+    def look(self, iterate: Iterate) -> None:
+        """One more look."""
+        self.seen = True
+        if self.early:
+            self.early = False
+            return
+        self.looks += 1
+        self.look_work += self._cost(iterate)
+        self.last_look = self.solver_work
+
+    def due(self, iterate: Iterate) -> bool:
+        """Whether to look at this iterate."""
+        if self.at_once and self.yields == 1:
+            return True
+        if self.every is not None:
+            return self.yields % self.every == 0 or self.yields == 1
+        cost = self._cost(iterate)
+        self.knowing = self.knowing or iterate.estimate is not None
+        if self.look_work + cost <= (LESS_SHARE if self.knowing else SHARE) * self.solver_work:
+            return True
+        if iterate.estimate is not None and iterate.estimate <= self.tol:
+            # A small problem is solved further than was asked for, as long as that takes less than a look; one step
+            # more squares the error of Newton's method.
+            self.done += 1
+            further = not self.looks and cost < CHEAP
+            if self.solver_work - self.last_look >= (2.0 if self.looks else 1.0) * cost and self.done > further:
+                return True
+        # The way is not looked at where nobody wants to see it and the solver knows when it is done: on small problems
+        # the looks would take most of the time.
+        if cost < CHEAP and self.yields & (self.yields - 1) == 0 and (self.watched or not self.knowing):
+            return True
+        self.early = self.deadline is not None and not self.seen and self.deadline.near(iterate)
+        return self.early
+
+    def _cost(self, iterate: Iterate) -> float:
+        if iterate.scores is not None:
+            passes = 0
+        elif iterate.linked and iterate.w is not None and iterate.beta is not None:
+            passes = 1
+        else:
+            passes = 2
+        each = 60 if self.problem.bias == "free" else 30  # the best bias is looked for
+        return passes * self.problem.space.work + each * self.problem.n + LOOK_OVERHEAD
+
+
+def _takes_long(problem: Problem) -> bool:
+    """Whether a proof takes so long that time must be kept for it."""
+    return isinstance(problem.space, KernelSpace) and problem.n >= MANY and problem.kernel.name != "precomputed"
+
+
+class Deadline:
+    """When the proof of the point that is handed back must begin, in a run with a kernel whose time is limited."""
+
+    def __init__(self, problem: Problem, began: float, max_time: float) -> None:
+        self.problem = problem
+        self.wary_from, self.proved_by = began + EARLY * max_time, began + (1.0 + BEYOND) * max_time + SECONDS
+
+    def near(self, point: Iterate) -> bool:
+        """Whether it is wise to look at this point, as there may be no time for another."""
+        now = perf_counter()
+        return now >= self.wary_from and self._seconds(point) <= EARLY * (self.proved_by - now)
+
+    def reached(self, *points: Iterate) -> bool:
+        """Whether the proof of one of these points would not be done in time, if it began any later."""
+        now = perf_counter()
+        return now >= self.wary_from and now + max(map(self._seconds, points)) >= self.proved_by
+
+    def _seconds(self, point: Iterate) -> float:
+        """What a proof takes: its kernel values; half of those between the point's own samples are mirror images."""
+        n = self.problem.n
+        if not point.linked or point.beta is None:
+            return 2.0 * n * n * self._value_seconds
+        size = float(np.count_nonzero(point.beta))
+        return size * (n - 0.5 * size) * self._value_seconds
+
+    @cached_property
+    def _value_seconds(self) -> float:
+        """How long one kernel value takes in a proof, by trying."""
+        space = self.problem.space
+        assert isinstance(space, KernelSpace)
+        rows, columns = TRIED
+        weights = np.zeros(self.problem.n)
+        weights[:columns] = 1.0
+        space.scores_of(np.arange(16), weights)
+        tick = perf_counter()
+        space.scores_of(np.arange(rows), weights)
+        return (perf_counter() - tick) / (rows * columns)

@@ -1,0 +1,423 @@
+"""Problem: data, loss, kernel, bias and C, in the one notation of the project.
+
+    score     z_i = ⟨w, φ(x_i)⟩ + b
+    primal    P(w,b) = ½‖w‖² + Σ_i C_i ℓ_i(z_i)                    minimise
+    dual      D(β)   = −½ βᵀKβ − Σ_i C_i ℓ_i*(−β_i/C_i)             maximise
+    link      w(β)   = Σ_i β_i φ(x_i)
+
+A problem knows both objectives and no solver. The weights w live in its `space`: a vector for the linear kernel,
+the coefficients of the samples for any other. Three ways to have a bias, never mixed up: ``"none"`` (b = 0),
+``"augmented"`` (one more constant feature s, so b is penalised by b²/2s²) and ``"free"`` (not penalised; Σβ = 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import InvalidInput
+from maxmargin.kernels import Kernel, Linear
+from maxmargin.kernels import kernel as kernel_by_name
+from maxmargin.losses import DualForm, Loss
+from maxmargin.losses import loss as loss_by_name
+from maxmargin.losses.base import Task
+from maxmargin.numeric.parallel import blocks
+from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.sparse_columns import check_width
+from maxmargin.problem.bias import kinked_bias, kinks_with_slopes, smooth_bias
+from maxmargin.problem.projection import project
+from maxmargin.problem.space import KernelSpace, LinearSpace, Space, linear_space
+from maxmargin.problem.validation import (
+    check_labels,
+    check_rows,
+    check_sample_weight,
+    check_scale,
+    check_targets,
+    check_weights,
+    is_number,
+)
+
+Bias = Literal["none", "augmented", "free"]
+
+#: What may be kept of the kernel matrix where nobody says: 1000 MB.
+CACHE_BYTES = 1e9
+#: Samples looked at together: their temporaries stay small beside the data.
+BLOCK = 2**16
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem:
+    """One maximum-margin problem.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples in rows; float32 stays float32, CSR stays CSR, and neither is copied. For ``kernel="precomputed"``
+        the kernel matrix. Rows that do not fit into memory are `RowBlocks`, for the linear kernel.
+    y : array of length n
+        Two labels of any kind (the smaller becomes −1), or real targets for a regression loss; None for one-class.
+    loss : str or Loss
+        See `maxmargin.list_losses()`.
+    kernel : str, Kernel or callable
+        See `maxmargin.list_kernels()`; a callable takes two matrices of rows.
+    bias : "free", "augmented" or "none"
+        How the hyperplane may leave the origin.
+    C, lam : float
+        The weight of the loss, or λ = 1/C of ``Σ loss + λ/2 ‖w‖²``; give one of them. ``C=inf`` is the hard margin.
+    sample_weight, class_weight
+        Multiply C per sample and per label; ``class_weight="balanced"`` gives both classes the same sum.
+    bias_scale : float
+        The constant s of the augmented bias.
+    transform : callable
+        An explicit Φ, applied to X here and to new rows in prediction; goes with the linear kernel.
+    task : "classification" or "regression"
+        Only for least squares, which can be either.
+    cache_bytes : float
+        The cap on what is kept of the kernel matrix.
+    """
+
+    X: Any
+    target: np.ndarray
+    loss: Loss
+    kernel: Kernel
+    bias: Bias
+    C: np.ndarray
+    bias_scale: float
+    transform: Callable | None
+    task: Task
+    classes: np.ndarray | None
+    cache_bytes: float
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        loss: str | Loss = "hinge",
+        kernel: str | Kernel | Callable = "linear",
+        bias: Bias = "free",
+        C: float | None = None,
+        lam: float | None = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        bias_scale: float = 1.0,
+        transform: Callable | None = None,
+        task: Task | None = None,
+        cache_bytes: float = CACHE_BYTES,
+    ) -> None:
+        loss, kernel = loss_by_name(loss), kernel_by_name(kernel)
+        if bias not in get_args(Bias):
+            raise InvalidInput(f"bias is {bias!r}; it must be one of: {', '.join(get_args(Bias))}")
+        if not is_number(bias_scale) or not 0.0 < bias_scale < np.inf:
+            raise InvalidInput(f"bias_scale is {bias_scale!r}; it must be a finite number > 0")
+        if bias_scale != 1.0 and bias != "augmented":
+            raise InvalidInput(f"bias_scale is for bias='augmented'; it means nothing with bias={bias!r}")
+        if transform is not None and not isinstance(kernel, Linear):
+            raise InvalidInput(f"a transform is an alternative to a kernel; drop transform= or kernel={kernel.name!r}")
+        task = _task(loss, task)
+        X = check_rows(X)
+        if isinstance(X, RowBlocks) and (transform is not None or not isinstance(kernel, Linear)):
+            raise InvalidInput("rows in blocks are for the linear kernel: any other, or a transform, needs all at once")
+        if transform is not None:
+            X = check_rows(transform(X), "transform(X)")
+        target, classes = _targets(y, X.shape[0], task)
+        if task == "novelty" and bias != "free":
+            raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
+        if isinstance(kernel, Linear) and sp.issparse(X):
+            check_width(X.shape[1], 1, X.nnz)
+        given = check_sample_weight(sample_weight, X.shape[0])
+        kernel = kernel.fitted(X, given)
+        C = _weight(C, lam)
+        if np.isinf(C) and loss.name != "hinge":
+            raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
+        weights = check_weights(C, given, class_weight, target, classes)
+        check_scale(kernel, X, weights)
+        vars(self).update(
+            X=X,
+            target=target,
+            loss=loss,
+            kernel=kernel,
+            bias=bias,
+            C=weights,
+            bias_scale=float(bias_scale),
+            transform=transform,
+            task=task,
+            classes=classes,
+            cache_bytes=float(cache_bytes),
+        )
+
+    @classmethod
+    def of_checked(
+        cls,
+        X: Any,
+        target: np.ndarray,
+        loss: Loss,
+        kernel: Kernel,
+        bias: Bias,
+        C: np.ndarray,
+        cache_bytes: float,
+        bias_scale: float = 1.0,
+        task: Task | None = None,
+    ) -> Problem:
+        """A problem of parts that have been checked before, with targets ±1 (or real ones) and a C for each sample."""
+        other = object.__new__(cls)
+        task = task or loss.task
+        vars(other).update(
+            X=X,
+            target=target,
+            loss=loss,
+            kernel=kernel,
+            bias=bias,
+            C=C,
+            bias_scale=bias_scale,
+            transform=None,
+            task=task,
+            classes=np.array([-1.0, 1.0]) if task == "classification" else None,
+            cache_bytes=float(cache_bytes),
+        )
+        return other
+
+    # What it is
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return self.X.shape[0]
+
+    @property
+    def linear(self) -> bool:
+        """Whether w is an ordinary vector."""
+        return isinstance(self.kernel, Linear)
+
+    @property
+    def hard(self) -> bool:
+        """Whether this is a hard margin: C = ∞."""
+        return bool(np.isinf(self.C).any())
+
+    @cached_property
+    def space(self) -> Space:
+        """Where w lives."""
+        constant = self.bias_scale if self.bias == "augmented" else 0.0
+        if self.linear:
+            return linear_space(self.X, constant)
+        return KernelSpace(self.kernel, self.X, constant, self.cache_bytes)
+
+    @cached_property
+    def form(self) -> DualForm | None:
+        """The dual as arrays, or None where it is not quadratic (logistic)."""
+        form = self.loss.dual_form(self.target, self.C)
+        return form if form is None or self.bias == "free" else replace(form, total=None)
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The box that β lives in."""
+        return (self.form.lower, self.form.upper) if self.form else self.loss.bounds(self.target, self.C)
+
+    @cached_property
+    def total(self) -> float | None:
+        """What Σβ must be, or None where the bias is not free."""
+        return self.loss.total(self.C) if self.bias == "free" else None
+
+    def __repr__(self) -> str:
+        C = np.unique(self.C[self.C > 0])
+        weight = f"C={C[0]:g}" if C.size == 1 else f"C={C[0]:g}..{C[-1]:g}"
+        return f"Problem(n={self.n}, d={self.X.shape[1]}, {self.loss}, {self.kernel}, bias={self.bias!r}, {weight})"
+
+    def with_augmented_bias(self, scale: float) -> Problem:
+        """The same problem with an augmented bias of the given scale; the data is shared, not copied."""
+        return self._but(bias="augmented", bias_scale=float(scale))
+
+    def with_cost(self, factor: float, loss: Loss | None = None) -> Problem:
+        """The same data with every weight multiplied, and perhaps another loss of the same task; nothing is copied."""
+        if not 0.0 < factor < np.inf:
+            raise InvalidInput(f"C is multiplied by {factor}; it must be a finite number > 0")
+        return self._but(C=self.C * factor, loss=loss or self.loss)
+
+    def _but(self, **changes: Any) -> Problem:
+        """The same problem but for some fields, which are not checked again."""
+        other = object.__new__(Problem)
+        vars(other).update({field.name: getattr(self, field.name) for field in dataclass_fields(self)}, **changes)
+        return other
+
+    # The two objectives
+
+    def loss_sum(self, z: np.ndarray) -> float:
+        """Σ C_i ℓ_i(z_i)."""
+        total = 0.0
+        for start, stop in blocks(self.n, BLOCK):
+            part = slice(start, stop)
+            total += float(self.C[part] @ self.loss.value(z[part], self.target[part]))
+        return total
+
+    def primal(self, w: np.ndarray, b: float = 0.0) -> float:
+        """P(w, b) for w in the problem's space; the hard margin is +∞ where a margin is below 1."""
+        s = self.space.scores(w)
+        if self.hard:
+            return 0.5 * self.space.sqnorm(w, s) if self.margin(s + b) >= 1.0 else np.inf
+        return 0.5 * self.space.sqnorm(w, s) + self.loss_sum(s + b) + (self.total or 0.0) * b
+
+    def dual(self, beta: np.ndarray) -> float:
+        """D(β); −∞ outside the box. Σβ = total is not asked for here: see `feasible`."""
+        lower, upper = self.bounds
+        if (beta < lower).any() or (beta > upper).any():
+            return -np.inf
+        return self.dual_terms(beta) - 0.5 * self.space.sqnorm(self.space.combine(beta))
+
+    def dual_terms(self, beta: np.ndarray) -> float:
+        """−Σ C_i ℓ_i*(−β_i/C_i): everything in the dual but −½βᵀKβ."""
+        if self.form is not None:
+            return self.form.value(beta)
+        used = self.C > 0
+        C = self.C[used]
+        return -float(C @ self.loss.conjugate(-beta[used] / C, self.target[used]))
+
+    def signs(self, what: str) -> np.ndarray:
+        """The labels −1 and +1, for what has no meaning without them."""
+        if self.task != "classification":
+            raise InvalidInput(f"{what} is about two classes; a problem with loss={self.loss.name!r} has none")
+        return self.target
+
+    def sqnorm_without_bias(self, w: np.ndarray) -> float:
+        """‖w‖² in the space of φ itself, without the constant feature of an augmented bias."""
+        space = self.space
+        if isinstance(space, LinearSpace):
+            return float(w[:-1] @ w[:-1])
+        inside = space.bias(w) / space.constant if space.constant else 0.0
+        return max(0.0, space.sqnorm(w) - inside**2)
+
+    def margin(self, z: np.ndarray) -> float:
+        """The smallest y_i z_i over the rows that count."""
+        return float((self.target * z)[self.C > 0].min())
+
+    # From one side to the other
+
+    def best_bias(self, scores: np.ndarray) -> float:
+        """The exact minimiser of Σ C_i ℓ_i(s_i + b) + total·b; for the hard margin the middle between the classes."""
+        if self.bias != "free":
+            return 0.0
+        if self.hard:
+            used = self.C > 0
+            positive = scores[used & (self.target > 0)].min()
+            negative = scores[used & (self.target < 0)].max()
+            return -0.5 * float(positive + negative)
+        find = smooth_bias if self.loss.smooth else kinked_bias
+        return find(self.loss, self.target, self.C, self.total or 0.0, scores)
+
+    def pulls(self, scores: np.ndarray) -> np.ndarray:
+        """U = −C ℓ'(z) at the best bias; with a free bias the samples at a kink share so that Σu = total."""
+        b = self.best_bias(scores)
+        z = scores + b
+        u = -self.C * self.loss.slope(z, self.target)
+        if self.total is None:
+            return u
+        rest = self.total - float(u.sum())
+        if self.loss.smooth:
+            return self.feasible(u) if rest else u
+        for steepest, kink in kinks_with_slopes(self.loss, self.target):
+            for i in np.flatnonzero(np.abs(z - kink) <= 1e-9 * (1.0 + np.abs(z))):
+                most = -self.C[i] * steepest[i]  # before the kink; one slope less behind it
+                moved = min(max(u[i] + rest, most - self.C[i]), most)
+                rest -= moved - u[i]
+                u[i] = moved
+        return self.feasible(u) if abs(rest) > 1e-12 * float(np.abs(u).sum()) else u
+
+    def feasible(self, beta: np.ndarray) -> np.ndarray:
+        """The nearest point of the dual's feasible set."""
+        return project(beta, *self.bounds, self.total)
+
+    def is_feasible(self, beta: np.ndarray) -> bool:
+        """Within the box exactly, and of the right sum up to the rounding of a sum."""
+        lower, upper = self.bounds
+        if (beta < lower).any() or (beta > upper).any():
+            return False
+        return self.total is None or abs(float(beta.sum()) - self.total) <= 1e-12 * float(np.abs(beta).sum())
+
+    def dual_point(self, scores: np.ndarray, b: float) -> np.ndarray:
+        """A feasible β from a primal point: β = −C ℓ'(z), the heavier class scaled down, then the best multiple."""
+        if self.hard:  # every slope is 0 or infinite: there is nothing to read off
+            return np.zeros(self.n)
+        beta = -self.C * self.loss.slope(scores + b, self.target)
+        if self.total:  # a multiple would miss the total
+            return self.feasible(beta)
+        if self.bias == "free" and self.task != "classification":
+            beta = self.feasible(beta)
+        elif self.bias == "free":
+            positive, negative = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
+            lighter = min(positive, negative)
+            beta = np.where(beta > 0, beta * (lighter / positive if positive else 0.0), beta)
+            beta = np.where(beta < 0, beta * (lighter / negative if negative else 0.0), beta)
+        return beta * self.best_multiple(beta)
+
+    def best_multiple(self, beta: np.ndarray) -> float:
+        """The maximiser of θ ↦ D(θβ) on [0, 1]."""
+        curvature = self.space.sqnorm(self.space.combine(beta))
+        if self.form is not None:
+            curvature += float((self.form.ridge * beta) @ beta)
+            slope = float(self.form.target @ beta - self.form.tube @ np.abs(beta))
+            return min(1.0, max(0.0, slope / curvature)) if curvature > 0 else 1.0
+        # Logistic: the slope of D(θβ) falls from +∞ at 0; its root, on a logarithmic scale as it may be tiny.
+        from scipy.optimize import brentq
+
+        size = np.abs(beta[beta != 0.0])
+        log_share = np.log(size) - np.log(self.C[beta != 0.0])
+
+        def slope_at(exponent: float) -> float:
+            log_a = np.minimum(exponent + log_share, -1e-16)
+            return -np.exp(exponent) * curvature - float(size @ (log_a - np.log(-np.expm1(log_a))))
+
+        return (
+            1.0 if size.size == 0 or slope_at(0.0) >= 0.0 else float(np.exp(brentq(slope_at, -700.0, 0.0, xtol=1e-14)))
+        )
+
+    # New data
+
+    def check_new(self, Z: Any) -> Any:
+        """New rows, validated and transformed like X."""
+        Z = check_rows(Z, "Z")
+        if self.transform is not None:
+            Z = check_rows(self.transform(Z), "transform(Z)")
+        if Z.shape[1] != self.X.shape[1]:
+            raise InvalidInput(f"Z has {Z.shape[1]} columns; the problem was made with {self.X.shape[1]}")
+        return Z
+
+    def labels(self, z: np.ndarray) -> np.ndarray:
+        """What scores mean: a label, a value, or +1 (usual) and −1 (novel)."""
+        if self.task == "classification" and self.classes is not None:
+            return self.classes[(z > 0).astype(int)]
+        return np.where(z >= 0, 1, -1) if self.task == "novelty" else z
+
+
+def _task(loss: Loss, task: Task | None) -> Task:
+    if task is None or task == loss.task:
+        return loss.task
+    if loss.name == "least-squares" and task == "classification":
+        return task
+    raise InvalidInput(f"loss={loss.name!r} is for {loss.task}, not for {task!r}")
+
+
+def _targets(y: Any, n: int, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
+    if task == "novelty":
+        return np.ones(n), None
+    if y is None:
+        raise InvalidInput("y is missing; only the one-class loss goes without")
+    if task == "classification":
+        return check_labels(y, n)
+    return check_targets(y, n), None
+
+
+def _weight(C: float | None, lam: float | None) -> float:
+    if C is not None and lam is not None:
+        raise InvalidInput("give C or lam, not both: lam = 1/C")
+    if lam is None:
+        C = 1.0 if C is None else C
+        if not is_number(C) or not C > 0:
+            raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
+        return float(C)
+    if not is_number(lam) or not 0.0 <= lam < np.inf or (0.0 < lam < 1e-300):
+        raise InvalidInput(f"lam is {lam!r}; it must be 0 (a hard margin) or a finite number ≥ 1e-300")
+    return 1.0 / float(lam) if lam > 0 else np.inf

@@ -1,1 +1,0 @@
-"""The solvers to work with: each is the fastest we know on its kind of data; "auto" chooses among them."""

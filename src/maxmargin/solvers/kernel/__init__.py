@@ -1,0 +1,1 @@
+"""Solvers to work with on kernel problems; "auto" chooses among them."""

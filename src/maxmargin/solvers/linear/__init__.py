@@ -1,0 +1,1 @@
+"""Solvers to work with on linear problems; "auto" chooses among them."""
