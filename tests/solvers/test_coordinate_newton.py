@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from maxmargin.solvers.fast import coordinate_newton
 
 from maxmargin import Problem, solve
 from maxmargin.losses import list_losses
 from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear import coordinate_newton
 from maxmargin.solvers.linear.free_block import FreeBlock, times
 from maxmargin.solvers.linear.growing_sample import FEWEST, STEP, grow, is_tall
 from maxmargin.solvers.linear.newton import AugmentedLagrangian, slope_along

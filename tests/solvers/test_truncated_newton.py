@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from maxmargin.solvers.fast import truncated_newton
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
@@ -14,6 +13,7 @@ from maxmargin.losses import list_losses
 from maxmargin.losses.base import registry as losses_registry
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers.base import registry
+from maxmargin.solvers.linear import truncated_newton
 
 from .problems import BIASES, DATA, data, problem, promised_gap
 
