@@ -82,7 +82,7 @@ def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_sample
     beta = solve(problem, "coordinate-newton", tol=1e-3).beta
     w = space.combine(beta)
     order = np.arange(problem.n, dtype=np.uint32)
-    active, gap, low, high, worst = survey(space.scores(w), order, *form.arrays, beta, 0.0)
+    active, gap, low, high, worst = survey(space.scores(w), order, form.arrays, beta, 0.0)
     assert gap == pytest.approx(problem.primal(w) - problem.dual(beta), rel=1e-9)
     assert low <= 0.0 <= high and worst == max(high, -low)
     np.testing.assert_array_equal(np.sort(order), np.arange(problem.n))
@@ -94,7 +94,7 @@ def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_sample
                 moved = beta.copy()
                 moved[i] += step
                 assert problem.dual(moved) < problem.dual(beta)
-    assert survey(space.scores(w), order, *form.arrays, beta, np.inf)[0] == problem.n
+    assert survey(space.scores(w), order, form.arrays, beta, np.inf)[0] == problem.n
 
 
 @pytest.mark.parametrize("bias", ["augmented", "free"])
@@ -108,11 +108,11 @@ def test_newton_keeps_its_sums_and_searches_where_something_moves(loss, bias):
         np.testing.assert_allclose(lagrangian.combined, space.combine(lagrangian.u), rtol=1e-9, atol=1e-9)
         assert lagrangian.sum == pytest.approx(lagrangian.u.sum(), rel=1e-9, abs=1e-9)
         along = space.scores(np.linspace(1.0, -1.0, space.size))
-        (z, directions, beta, *arrays), fixed = lagrangian._moving(along)
+        (z, directions, beta, dual), fixed = lagrangian._moving(along)
         inertia = 1.0 / lagrangian.sigma
         for alpha in (0.2, 0.7):
-            whole = slope_along(0, space.n, alpha, inertia, lagrangian.z, along, lagrangian.beta, *form.arrays)
-            some = slope_along(0, len(z), alpha, inertia, z, directions, beta, *arrays)
+            whole = slope_along(0, space.n, alpha, inertia, lagrangian.z, along, lagrangian.beta, form.arrays)
+            some = slope_along(0, len(z), alpha, inertia, z, directions, beta, dual)
             assert fixed + some == pytest.approx(whole, rel=1e-9, abs=1e-9)
         if step == 3:
             lagrangian.multiply()

@@ -129,35 +129,12 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
 
     `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
     """
-    space = problem.space
-    if iterate.b is not None and problem.bias != "free":
-        raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
-    # 1. The two sides: β feasible, and w = w(β) unless the solver has a w of its own.
-    beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
-    raw = beta if iterate.raw is None else iterate.raw
-    linked = iterate.linked and beta is not None
-    if beta is not None and not np.isfinite(beta.sum()):  # it has grown beyond all numbers, and says nothing
-        beta, scores = problem.feasible(np.zeros(problem.n)), None
-        w = None if linked else w
-    if beta is not None and not problem.is_feasible(beta):
-        beta = _repaired(problem, beta)
-        if not problem.total and not problem.hard:
-            beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
-        scores = None
-        w = None if linked else w
-    if w is None or (fresh and linked):
-        assert beta is not None, "an iterate has w or β"
-        w = space.combine(beta)
-    scores = space.scores(w) if scores is None else scores
-    # A hard margin rescales its point: a bias that was kept belongs to another multiple of w(β).
-    b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
-    if beta is None:
-        beta = problem.dual_point(scores, b)
+    pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
-    pair = _Pair(problem, w, b, beta, linked, 0.01 * wanted)
     values = pair.plain(scores, fresh)
     if fresh and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
         values = min(values, pair.exact(values), key=lambda one: one.rounding)
+    w, b, beta = pair.w, pair.b, pair.beta
     if problem.hard:
         beta = beta * values.theta
         if not iterate.answer:  # an answer stays as its algorithm gave it
@@ -174,12 +151,13 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
         positive=_positive(problem, beta, values, fresh),
         rounding=values.rounding,
     )
+    raw = iterate.beta if iterate.raw is None else iterate.raw
     point = Iterate(
         k=iterate.k,
         w=w,
         b=b if problem.bias == "free" else None,
         beta=beta,
-        linked=linked,
+        linked=pair.linked,
         raw=None if raw is beta else raw,
         event=iterate.event,
         related=iterate.related,
@@ -282,6 +260,33 @@ class _Pair:
             m, primal, rounding = 1.0, np.inf, 0.0
         dual_scores = None if dual_scores is None else dual_scores * theta
         return _Values(primal, dual, rounding, z / m, dual_scores, dual_sqnorm, m, theta, exact)
+
+
+def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -> tuple[_Pair, np.ndarray]:
+    """The two sides of an iterate: β feasible, w = w(β) unless the solver has a w of its own; and the scores of w."""
+    space = problem.space
+    if iterate.b is not None and problem.bias != "free":
+        raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
+    beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
+    linked = iterate.linked and beta is not None
+    if beta is not None and not np.isfinite(beta.sum()):  # an overflow: it says nothing
+        beta, scores = problem.feasible(np.zeros(problem.n)), None
+        w = None if linked else w
+    if beta is not None and not problem.is_feasible(beta):
+        beta = _repaired(problem, beta)
+        if not problem.total and not problem.hard:
+            beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
+        scores = None
+        w = None if linked else w
+    if w is None or (fresh and linked):
+        assert beta is not None, "an iterate has w or β"
+        w = space.combine(beta)
+    scores = space.scores(w) if scores is None else scores
+    # A hard margin rescales its point: a bias that was kept belongs to another multiple of w(β).
+    b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
+    if beta is None:
+        beta = problem.dual_point(scores, b)
+    return _Pair(problem, w, b, beta, linked, 0.01 * wanted), scores
 
 
 def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ class ActiveSquare:
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self.a2 = sqnorms(X)
         self.width = block_width(X, COLUMNS // 8, COLUMNS)
-        self.X = X if kernel.name in ("precomputed", "custom") else X.astype(self.dtype, copy=False)
+        self.X = X.astype(self.dtype, copy=False) if kernel.converts else X
         copied = 0 if self.X is X else self.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size)
         self.room = cache_bytes - copied
         self.K = np.empty((0, 0), self.dtype)

@@ -31,6 +31,14 @@ class Kernel(ABC):
     """k(x, x') = ⟨φ(x), φ(x')⟩; subclasses are frozen dataclasses whose fields are the kernel's parameters."""
 
     name: ClassVar[str]
+    #: Whether φ is the identity, so that w is an ordinary vector.
+    linear: ClassVar[bool] = False
+    #: Whether X is the matrix of kernel values itself, and there are no rows to compute them from.
+    given: ClassVar[bool] = False
+    #: Whether k(a, b) = k(b, a) is known; only then half of a square block is copied from its other half.
+    symmetric: ClassVar[bool] = True
+    #: Whether rows may be converted to another precision before they reach `block`.
+    converts: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

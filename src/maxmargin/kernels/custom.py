@@ -19,6 +19,8 @@ class Custom(Kernel):
     """function(A, B): the matrix of k between the rows of A and the rows of B."""
 
     name: ClassVar[str] = "custom"
+    symmetric: ClassVar[bool] = False
+    converts: ClassVar[bool] = False
 
     function: Callable
 

@@ -14,6 +14,7 @@ class Linear(Kernel):
     """⟨a, b⟩."""
 
     name: ClassVar[str] = "linear"
+    linear: ClassVar[bool] = True
 
     def block(self, A, B, a2=None, b2=None):
         return dot(A, B)

@@ -18,6 +18,8 @@ class Precomputed(Kernel):
     """K is given: a square symmetric matrix at training, one column a training sample at prediction."""
 
     name: ClassVar[str] = "precomputed"
+    given: ClassVar[bool] = True
+    converts: ClassVar[bool] = False
 
     #: The kernel that the matrix was computed by, where we did so ourselves: it is symmetric, and known to be positive.
     source: Kernel | None = None

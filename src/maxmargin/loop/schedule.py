@@ -114,7 +114,7 @@ class Schedule:
 
 def _takes_long(problem: Problem) -> bool:
     """Whether a proof takes so long that time must be kept for it."""
-    return isinstance(problem.space, KernelSpace) and problem.n >= MANY and problem.kernel.name != "precomputed"
+    return isinstance(problem.space, KernelSpace) and problem.n >= MANY and not problem.kernel.given
 
 
 class Deadline:

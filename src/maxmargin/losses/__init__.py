@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.losses.base import DualForm, Loss, registry
+from maxmargin.losses.base import DualArrays, DualForm, Loss, registry
 
-__all__ = ["DualForm", "Loss", "list_losses", "loss"]
+__all__ = ["DualArrays", "DualForm", "Loss", "list_losses", "loss"]
 
 
 def list_losses() -> list[str]:

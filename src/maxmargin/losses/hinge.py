@@ -19,6 +19,7 @@ class Hinge(Loss):
     curvature: ClassVar[float] = np.inf
     steepest: ClassVar[float] = 1.0
     margin: ClassVar[bool] = True
+    hard_margin: ClassVar[bool] = True
 
     def value(self, z, t):
         return np.maximum(0.0, 1.0 - t * z)

@@ -18,13 +18,17 @@ class LeastSquares(Loss):
     task: ClassVar[Task] = "regression"
     curvature: ClassVar[float] = 2.0
 
+    @property
+    def tasks(self):
+        return "regression", "classification"
+
     def value(self, z, t):
         return (t - z) ** 2
 
     def slope(self, z, t):
         return -2.0 * (t - z)
 
-    def bend(self, z, t):
+    def second_derivative(self, z, t):
         return np.full(len(z), 2.0)
 
     def conjugate(self, u, t):

@@ -30,8 +30,8 @@ class SquaredEpsilonInsensitive(Loss):
     def slope(self, z, t):
         return 2.0 * np.sign(z - t) * np.maximum(0.0, np.abs(z - t) - self.epsilon)
 
-    def bend(self, z, t):
-        return np.where(np.abs(z - t) >= self.epsilon, 2.0, 0.0)  # ≥: without a tube it bends everywhere
+    def second_derivative(self, z, t):
+        return np.where(np.abs(z - t) >= self.epsilon, 2.0, 0.0)  # ≥: without a tube it is 2 everywhere
 
     def conjugate(self, u, t):
         return u * t + self.epsilon * np.abs(u) + 0.25 * u * u

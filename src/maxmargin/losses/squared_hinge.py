@@ -25,7 +25,7 @@ class SquaredHinge(Loss):
     def slope(self, z, t):
         return -2.0 * t * np.maximum(0.0, 1.0 - t * z)
 
-    def bend(self, z, t):
+    def second_derivative(self, z, t):
         return np.where(t * z < 1.0, 2.0, 0.0)
 
     def conjugate(self, u, t):

@@ -83,12 +83,7 @@ def saddle(
     best_alpha = np.array([[before, 1.0], [corner, 1.0], [corner, 0.0], [after, 0.0]])
     figure, panels, own = axes_for(axes, 3, (12.0, 4.4), columns=columns)
     plane, left, right = panels
-    # Levels evenly spread over the values in the picture; the level of the saddle point itself crosses there.
-    steps = value + float(np.ptp(G)) * np.array([-0.12, -0.08, -0.04, -0.015, 0.015, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6])
-    plane.contourf(w, alpha, G, steps, colors=[str(shade) for shade in np.linspace(0.99, 0.8, 12)], extend="both")
-    contours = plane.contour(w, alpha, G, np.sort(np.r_[steps, value]), colors="0.5", linewidths=0.8)
-    labelled = [level for level in contours.levels if level != value][::2]
-    plane.clabel(contours, labelled, fontsize=8.0, fmt=lambda level: number(round(float(level), 2)))
+    _draw_contours(plane, w, alpha, G, value)
     over_w: dict[str, Any] = {"color": BLUE, "linewidth": 2.2, "linestyle": DUAL}
     over_alpha: dict[str, Any] = {"color": VERMILLION, "linewidth": 2.2, "linestyle": PRIMAL}
     point: dict[str, Any] = {"color": BLACK, "marker": "o", "fillstyle": "none", "markersize": 12, "linestyle": "none"}
@@ -120,3 +115,12 @@ def saddle(
     return SaddleDisplay(
         figure, panels, w, alpha, G, best_w, best_alpha, primal, dual, (float(w_star), float(alpha_star)), float(value)
     )
+
+
+def _draw_contours(plane: Axes, w: np.ndarray, alpha: np.ndarray, G: np.ndarray, value: float) -> None:
+    """Levels evenly spread over the values in the picture; the level of the saddle point itself crosses there."""
+    steps = value + float(np.ptp(G)) * np.array([-0.12, -0.08, -0.04, -0.015, 0.015, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6])
+    plane.contourf(w, alpha, G, steps, colors=[str(shade) for shade in np.linspace(0.99, 0.8, 12)], extend="both")
+    contours = plane.contour(w, alpha, G, np.sort(np.r_[steps, value]), colors="0.5", linewidths=0.8)
+    labelled = [level for level in contours.levels if level != value][::2]
+    plane.clabel(contours, labelled, fontsize=8.0, fmt=lambda level: number(round(float(level), 2)))

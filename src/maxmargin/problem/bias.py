@@ -77,8 +77,8 @@ def smooth_bias(loss: Loss, t: np.ndarray, C: np.ndarray, total: float, scores: 
             low = b
         else:
             high = b
-        bend = float(C @ loss.bend(scores + b, t))
-        following = b - value / bend if bend > 0.0 else np.nan
+        curvature = float(C @ loss.second_derivative(scores + b, t))
+        following = b - value / curvature if curvature > 0.0 else np.nan
         if np.isinf(high - low):  # an end is missing: by doubling steps towards it
             if not abs(following - b) <= reach:
                 following = b + reach if value < 0.0 else b - reach

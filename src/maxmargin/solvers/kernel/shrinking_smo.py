@@ -23,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.gram import Gram
+from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.gram.row_store import add_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import over_blocks
@@ -88,9 +89,7 @@ class _Run:
             beta, g, form = self.beta[active], self.g[active], self.form.of(active)
             chunk = max(10, min(m // 4, CHUNK))
             bounds = form.tube, form.lower, form.upper
-            done, _ = pair_steps(  # 2.
-                self.square, self.slot, self.stamp, k, chunk, True, 0.0, self.diag[active], form.ridge, *bounds, beta, g
-            )
+            done, _ = pair_steps(self.rows, k, chunk, True, 0.0, self.diag[active], form.arrays, beta, g)  # 2.
             k += done
             self.beta[active], self.g[active] = beta, g
             rise, fall = ranges(*bounds, beta, g)
@@ -117,11 +116,11 @@ class _Run:
 
     def _activate(self, samples: np.ndarray) -> None:
         self.active, m = samples, len(samples)
-        self.slot, self.stamp = np.arange(m), np.zeros(m, np.int64)
-        self.square = self.K
+        square = self.K
         if m < len(self.beta):
-            self.square = np.empty((m, m), self.K.dtype)
-            over_blocks(lambda start, stop: submatrix(self.K, samples, start, stop, self.square), m, 256)
+            square = np.empty((m, m), self.K.dtype)
+            over_blocks(lambda start, stop: submatrix(self.K, samples, start, stop, square), m, 256)
+        self.rows = whole_rows(square)
 
     def _bring_home(self) -> float:
         """Bring the slopes of those set aside up to date; returns the work of it."""

@@ -34,6 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.gram.active_square import ActiveSquare
+from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.gram.row_store import RowStore, add_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import over_blocks
@@ -272,12 +273,11 @@ class _Run:
             over_blocks(lambda start, stop: submatrix(square.K, chosen, start, stop, K), chosen.size, 32)  # noqa: B023
             inner, g_inner = beta[chosen], g[chosen]
             enough = epsilon if chosen.size == m else max(share * worst, 0.5 * epsilon)
-            arrays = (diag[chosen], *(a[chosen] for a in (form.ridge, *bounds)), inner, g_inner)
+            dual, most = form.of(chosen).arrays, 20 * chosen.size
             if self.free_bias:
-                here, uses = np.arange(chosen.size), np.zeros(chosen.size, np.int64)
-                steps, _ = pair_steps(K, here, uses, 0, 20 * chosen.size, True, enough, *arrays)
+                steps, _ = pair_steps(whole_rows(K), 0, most, True, enough, diag[chosen], dual, inner, g_inner)
             else:
-                steps = single_steps(K, 20 * chosen.size, enough, *arrays)
+                steps = single_steps(K, most, enough, diag[chosen], dual, inner, g_inner)
             moved = np.flatnonzero(inner != beta[chosen])
             if steps == 0 or moved.size == 0:
                 return  # the violation that is left is below the rounding of a step

@@ -48,7 +48,7 @@ from maxmargin.solvers.linear.free_block import FreeBlock
 from maxmargin.solvers.linear.growing_sample import box_width, go_on, grow, is_tall, sweeps_suffice
 from maxmargin.solvers.linear.newton import AugmentedLagrangian
 from maxmargin.solvers.linear.nonzeros import thinned
-from maxmargin.solvers.linear.sweeps import survey, sweep
+from maxmargin.solvers.linear.sweeps import Limits, Point, survey, sweep
 from maxmargin.solvers.translation import about_the_mean
 
 #: Newton's matrix is factored in every step: up to so many features that is a good trade.
@@ -210,9 +210,10 @@ class _Sweeps:
     def _sweep(self) -> float:
         """Epochs over the active samples; what is missing among them: the gap, or the worst slope where that is ∞."""
         goal = self.nearer * self.before if self.before < np.inf else 0.0
+        point, limits = Point(self.beta, self.w, self.constant, self.b), Limits(self.low, self.high)
         self.active, visited, gap, self.low, self.high, self.worst = sweep(
-            self.space.rows, self.order, self.active, self.space.n, goal, self.state,
-            *self.form.arrays, self.q, self.beta, self.w, self.constant, self.b, self.low, self.high,
+            self.space.rows, self.form.arrays, self.q, point, self.order, self.state, self.active, limits,
+            self.space.n, goal,
         )  # fmt: skip
         if self.free_bias:
             self.b += self.constant * float(self.w[-1])
@@ -234,7 +235,7 @@ class _Sweeps:
         offset = self.b + self.constant * float(self.w[-1]) if self.free_bias else 0.0
         z = self.space.scores(self.w) + offset
         shift = abs(self.constant * float(self.w[-1])) if self.free_bias else 0.0
-        self.active, gap, self.low, self.high, self.worst = survey(z, self.order, *self.form.arrays, self.beta, shift)
+        self.active, gap, self.low, self.high, self.worst = survey(z, self.order, self.form.arrays, self.beta, shift)
         self.work += self.space.work
         return self._missing(gap)
 

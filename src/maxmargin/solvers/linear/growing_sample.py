@@ -21,7 +21,7 @@ from maxmargin.losses import DualForm
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.linear.newton import AugmentedLagrangian
-from maxmargin.solvers.linear.sweeps import sweep
+from maxmargin.solvers.linear.sweeps import Limits, Point, sweep
 
 #: The rows a feature has in a tall problem, and the fewest rows of a sample.
 TALL, FEWEST = 250, 2000
@@ -73,7 +73,8 @@ def sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator)
         return True
     order, state = np.arange(rows.n, dtype=np.uint32), np.ones(1, np.uint64)
     beta, w = np.zeros(rows.n), np.zeros(rows.size)
-    sweep(rows.rows, order, rows.n, rows.n, 0.0, state, *some.arrays, q, beta, w, rows.constant, 0.0, -np.inf, np.inf)
+    point, limits = Point(beta, w, rows.constant, 0.0), Limits(-np.inf, np.inf)
+    sweep(rows.rows, some.arrays, q, point, order, state, rows.n, limits, rows.n, 0.0)
     return np.count_nonzero(beta) <= FEW * rows.n
 
 

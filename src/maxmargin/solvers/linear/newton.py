@@ -25,7 +25,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from maxmargin.losses import DualForm
+from maxmargin.losses import DualArrays, DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import blocks, over_blocks
 from maxmargin.problem.space import LinearSpace
@@ -38,6 +38,9 @@ SAMPLES = 2**15
 VECTORS = 60
 #: σ grows so many times from one problem to the next; less if the last took more than a few Newton steps.
 GROWTH, LESS_GROWTH, FEW = 5.0, 2.0, 4
+
+#: What a search along a direction reads of the samples: their scores z, those of the direction, β, and the dual.
+Line = tuple[np.ndarray, np.ndarray, np.ndarray, DualArrays]
 
 
 class AugmentedLagrangian:
@@ -88,23 +91,23 @@ class AugmentedLagrangian:
 
     def relative_gap(self) -> float:
         """P(w, b) against D(u), which differ by what each sample misses and by what w and Σ u_i x_i do."""
-        arrays = (self.z, self.u, *self.form.arrays)
-        missed, value = sums(lambda start, stop: shortfalls(start, stop, *arrays), self.space.n)
-        dual = value - 0.5 * float(self.combined @ self.combined)
+        dual = self.form.arrays
+        missed, value = sums(lambda start, stop: shortfalls(start, stop, self.z, self.u, dual), self.space.n)
+        reached = value - 0.5 * float(self.combined @ self.combined)
         apart = 0.5 * float((self.w - self.combined) @ (self.w - self.combined))
         gap = missed + apart
         if self.free_bias:  # Σu is not what it must be; to make it so costs about the slope of a sample for each unit
             off = self.total - self.sum
             gap += off * self.b + self.scale * abs(off)
         gap = max(0.0, gap)
-        return gap / max(abs(dual + gap), abs(dual), np.finfo(np.float64).tiny)
+        return gap / max(abs(reached + gap), abs(reached), np.finfo(np.float64).tiny)
 
     def _refresh(self) -> None:
         """U and Σ u_i x_i at the present w."""
-        inertia, arrays = 1.0 / self.sigma, self.form.arrays
+        inertia, dual = 1.0 / self.sigma, self.form.arrays
         #: Σ u_i and ‖u − β‖².
         self.sum, self.moved = sums(
-            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, *arrays, self.u, self.change),
+            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, dual, self.u, self.change),
             self.space.n,
         )
         self.combined += self.space.combine(self.change)  # reads the rows whose u has changed, and no others
@@ -116,7 +119,7 @@ class AugmentedLagrangian:
 
     def _search(self, along: np.ndarray, first: float, linear: float, square: float) -> float:
         """The root of φ'(α) along the direction (2.); φ is convex, so that φ' rises."""
-        inertia, whole = 1.0 / self.sigma, (self.z, along, self.beta, *self.form.arrays)
+        inertia, whole = 1.0 / self.sigma, (self.z, along, self.beta, self.form.arrays)
         line, fixed = whole, 0.0
 
         def slope(alpha: float) -> float:
@@ -129,17 +132,17 @@ class AugmentedLagrangian:
 
         return step_length(slope, first)
 
-    def _moving(self, along: np.ndarray) -> tuple[tuple[np.ndarray, ...], float]:
+    def _moving(self, along: np.ndarray) -> tuple[Line, float]:
         """The arrays of the samples whose u changes along the direction, and Σ u_i (Xp)_i of the others.
 
         Along a line u is monotone: where it is the same at both ends, it is the same all the way.
         """
         end, change = self.u.copy(), self.change
-        z, inertia, arrays = self.z + along, 1.0 / self.sigma, self.form.arrays
-        sums(lambda start, stop: respond(start, stop, z, self.beta, inertia, *arrays, end, change), self.space.n)
+        z, inertia, dual = self.z + along, 1.0 / self.sigma, self.form.arrays
+        sums(lambda start, stop: respond(start, stop, z, self.beta, inertia, dual, end, change), self.space.n)
         some = np.flatnonzero(change)
         fixed = float(self.u @ along) - float(self.u[some] @ along[some])
-        return (self.z[some], along[some], self.beta[some], *self.form.of(some).arrays), fixed
+        return (self.z[some], along[some], self.beta[some], self.form.of(some).arrays), fixed
 
     # 1.
 
@@ -164,8 +167,9 @@ def sums(function: Callable[[int, int], tuple[float, float]], n: int) -> tuple[f
 
 
 @compiled
-def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u, change):
+def respond(start, stop, z, beta, inertia, dual, u, change):
     """u_i(w): the dual that answers the score z_i, with 1/σ as inertia; returns Σ u_i and ‖u − β‖²."""
+    target, ridge, tube, lower, upper = dual
     for i in range(start, stop):
         slope = target[i] - z[i] - ridge[i] * beta[i]
         v = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
@@ -180,8 +184,9 @@ def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u,
 
 
 @compiled
-def slope_along(start, stop, alpha, inertia, z, along, beta, target, ridge, tube, lower, upper):
+def slope_along(start, stop, alpha, inertia, z, along, beta, dual):
     """Σ u_i(w + αp) (Xp)_i."""
+    target, ridge, tube, lower, upper = dual
     total = 0.0
     for i in range(start, stop):
         slope = target[i] - z[i] - alpha * along[i] - ridge[i] * beta[i]
@@ -190,8 +195,9 @@ def slope_along(start, stop, alpha, inertia, z, along, beta, target, ridge, tube
 
 
 @compiled
-def shortfalls(start, stop, z, u, target, ridge, tube, lower, upper):
+def shortfalls(start, stop, z, u, dual):
     """The part of the gap that belongs to the samples, and the dual without ‖w(u)‖²."""
+    target, ridge, tube, lower, upper = dual
     total, value = 0.0, 0.0
     for i in range(start, stop):
         total += shortfall(target[i] - z[i], ridge[i], tube[i], u[i], lower[i], upper[i])[0]

@@ -111,10 +111,10 @@ class _Run:
         """The best bias, the duals and the gradient at w (1. and 2.)."""
         self._respond()
         for _ in range(8 if self.problem.bias == "free" else 0):
-            rest, bend = float(self.u.sum()) - self.total, float(self.h.sum())
+            rest, curvature = float(self.u.sum()) - self.total, float(self.h.sum())
             if abs(rest) <= 1e-14 * float(np.abs(self.u).sum()):
                 break
-            shift = rest / bend if bend > 0.0 else np.inf
+            shift = rest / curvature if curvature > 0.0 else np.inf
             if abs(shift) > 1.0:  # far away, Newton may jump to and fro
                 shift = self.problem.best_bias(self.z)
             self.b += shift
@@ -165,7 +165,7 @@ class _Run:
         def fill(start: int, stop: int) -> None:
             some = slice(start, stop)
             self.u[some] = -C[some] * problem.loss.slope(self.z[some], target[some])
-            self.h[some] = C[some] * problem.loss.bend(self.z[some], target[some])
+            self.h[some] = C[some] * problem.loss.second_derivative(self.z[some], target[some])
 
         over_blocks(fill, problem.n, SAMPLES)
         self.work += 2 * EVALUATION * problem.n + OVERHEAD
