@@ -39,16 +39,12 @@ from maxmargin.solvers.base import (
     start_beta,
     whole_matrix,
 )
+from maxmargin.solvers.kernel.settings import ShrinkingSettings
 from maxmargin.solvers.kernel.working_set_steps import ranges, submatrix
 from maxmargin.solvers.textbook.smo import gap_and_dual, pair_steps
 from maxmargin.solvers.translation import about_the_mean
 
-#: Steps between two looks at who is settled.
-CHUNK = 1000
-#: A square is copied when it has at most this share of the active samples.
-FEWER = 0.7
-#: The others are looked at when the violation has fallen to this share.
-FALLEN = 0.5
+settings = ShrinkingSettings()
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class _Run:
         while True:
             active, m = self.active, len(self.active)
             beta, g, form = self.beta[active], self.g[active], self.form.of(active)
-            chunk = max(10, min(m // 4, CHUNK))
+            chunk = max(10, min(m // 4, settings.steps))
             bounds = form.tube, form.lower, form.upper
             done, _ = pair_steps(self.rows, k, chunk, True, 0.0, self.diag[active], form.arrays, beta, g)  # 2.
             k += done
@@ -96,7 +92,7 @@ class _Run:
             high, low = float(rise.max()), float(fall.min())
             work, estimate = 1.5 * done * m, self._estimate(form, beta, g)
             known, settled = m == n, False
-            if m < n and (done < chunk or high - low <= FALLEN * level):  # 4.
+            if m < n and (done < chunk or high - low <= settings.fallen * level):  # 4.
                 work += self._bring_home()
                 known, level = True, high - low
                 settled = self._settled(high, low)
@@ -105,7 +101,7 @@ class _Run:
             elif done == chunk:  # 3.
                 free = np.isfinite(rise) & np.isfinite(fall)
                 keep = free | (rise > low) | (fall < high)
-                if 2 <= np.count_nonzero(keep) <= FEWER * m:
+                if 2 <= np.count_nonzero(keep) <= settings.copied_share * m:
                     work += self._bring_home() + float(m) ** 2
                     known, level = True, high - low
                     self._activate(active[keep])

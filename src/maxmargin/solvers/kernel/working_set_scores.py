@@ -18,13 +18,9 @@ from maxmargin.gram.active_square import ActiveSquare
 from maxmargin.gram.row_store import RowStore, add_rows
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.problem.space import KernelSpace
+from maxmargin.solvers.kernel.settings import ScoresSettings
 
-#: A sample is far where it would have to move this many times as far as any active one before it violates.
-FAR = 2.0
-#: Samples are late where so large a share of them is far: a few are not worth their own product.
-WORTHWHILE = 0.5
-#: Scores are compared with float64 where ε is below so many roundings of ‖β‖, and so many of them.
-NEAR, COMPARED = 16.0, 32
+settings = ScoresSettings()
 
 
 class Scores:
@@ -62,11 +58,11 @@ class Scores:
         """
         waiting = bool(self.late.any())
         self.motion = moved + (self.motion if waiting else 0.0)
-        far = (beta[others] == 0.0) & (slack > FAR * self.motion)
+        far = (beta[others] == 0.0) & (slack > settings.far * self.motion)
         late = self.late[others]
         if waiting:
             self.catch_up(others[late & ~far], self.then, beta)
-        elif np.count_nonzero(far) > WORTHWHILE * others.size:
+        elif np.count_nonzero(far) > settings.worthwhile * others.size:
             late, self.then = far, before
             self.late[others[far]] = True
         self.catch_up(others[~late], before, beta)
@@ -85,9 +81,9 @@ class Scores:
 
     def mend(self, beta: np.ndarray, epsilon: float, rng: np.random.Generator) -> None:
         """Recompute all scores in float64 where a few of them are off by ε in the mean (2.)."""
-        if epsilon > NEAR * float(np.finfo(self.square.dtype.name).eps) * float(np.linalg.norm(beta)):
+        if epsilon > settings.near * float(np.finfo(self.square.dtype.name).eps) * float(np.linalg.norm(beta)):
             return
-        some = rng.permutation(np.flatnonzero(~self.late))[:COMPARED]
+        some = rng.permutation(np.flatnonzero(~self.late))[: settings.compared]
         off = np.abs(self.values[some] - self.space.scores_of(some, beta))
         if off.mean() >= epsilon:
             self.values = self.space.scores(beta)

@@ -50,19 +50,11 @@ from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable
 from maxmargin.solvers.linear.newton_step import factored
+from maxmargin.solvers.linear.settings import InteriorPointSettings
 from maxmargin.solvers.textbook.qp import crossover
 from maxmargin.solvers.translation import about_the_mean
 
-#: Rows in a block: with their float64 copy they stay in the processor's cache.
-BLOCK = 4096
-#: Parts whose sums are added in order.
-PARTS = 8
-#: On data of so many numbers, the relative gaps at which the free variables are guessed to be the right ones.
-SMALL, GUESSES = 1e5, (1e-3, 1e-6)
-#: A β that was cleaned to this relative gap needs no w beside it.
-CLEAN = 1e-11
-#: A matrix of d + 1 unknowns is factored in every round.
-MOST_FEATURES = 2000
+settings = InteriorPointSettings()
 
 
 @dataclass(frozen=True)
@@ -81,10 +73,10 @@ class InteriorPoint(Solver):
         assert problem.form is not None
         if problem.hard:
             return f"a hard margin (C=inf) may have no solution for it to converge to; use solver={reliable(problem)!r}"
-        if problem.X.shape[1] > MOST_FEATURES:
+        if problem.X.shape[1] > settings.most_features:
             return (
-                f"it factors a matrix of the size of the {problem.X.shape[1]} features, {MOST_FEATURES} at most;"
-                f" use solver={reliable(problem)!r}"
+                f"it factors a matrix of the size of the {problem.X.shape[1]} features,"
+                f" {settings.most_features} at most; use solver={reliable(problem)!r}"
             )
         return None
 
@@ -126,8 +118,8 @@ class _Rounds:
     def run(self) -> Iterator[Iterate]:
         """Rounds for ever; the loop decides when it is enough."""
         # BLAS does the multiply-adds of the matrix some twenty times faster than a pass reads the rows.
-        work = self.space.work * (self.space.d / 20.0 + 6.0) + 80.0 * self.space.n
-        goals = list(GUESSES) if self.space.n * self.space.d <= SMALL else []
+        work = self.space.work * (self.space.d / settings.blas_speed + 6.0) + settings.vector_work * self.space.n
+        goals = list(settings.guesses) if self.space.n * self.space.d <= settings.small else []
         for k in count(1):
             going = self._round()
             gap = self._relative_gap()
@@ -140,7 +132,7 @@ class _Rounds:
                 cleaned = crossover(self.problem, self._folded(self.beta), k)  # 6.
                 yield cleaned
                 assert cleaned.beta is not None
-                if self._gap_of(cleaned.beta) > CLEAN:
+                if self._gap_of(cleaned.beta) > settings.clean_gap:
                     yield self._pair(k)
                 return
 
@@ -195,7 +187,7 @@ class _Rounds:
         # 4.
         change, dv, moved = self._direction(factor, inverse, c - toward_lower + toward_upper, lack)
         dy, dz = -y + toward_lower - y / s * change, -z + toward_upper + z / r * change
-        step = min(1.0, 0.995 * self._reach(change, dy, dz))
+        step = min(1.0, settings.back_off * self._reach(change, dy, dz))
         self.beta += step * change
         self.y += step * dy
         self.z += step * dz
@@ -228,7 +220,7 @@ class _Rounds:
 
     def _reach(self, change: np.ndarray, dy: np.ndarray, dz: np.ndarray) -> float:
         """The longest step, 1 at most (and a little), that keeps slacks and multipliers from falling below 0."""
-        steepest = 0.995
+        steepest = settings.back_off
         with np.errstate(divide="ignore", invalid="ignore"):
             for there, value, move in (
                 (self.has_lower, self.s, change),
@@ -276,7 +268,7 @@ class _Rounds:
         d = self.space.d
 
         def fill(start: int, stop: int) -> None:
-            for first, last in blocks(stop - start, BLOCK):
+            for first, last in blocks(stop - start, settings.block):
                 out[start + first : start + last] = self._rows(start + first, start + last) @ v[:d]
 
         over_blocks(fill, self.space.n, self._part())
@@ -318,7 +310,7 @@ class _Rounds:
         sums = np.zeros((len(blocks(self.space.n, part)), *shape))
 
         def add(start: int, stop: int) -> None:
-            for first, last in blocks(stop - start, BLOCK):
+            for first, last in blocks(stop - start, settings.block):
                 rows = self._rows(start + first, start + last)
                 sums[start // part] += function(rows, start + first, start + last)
 
@@ -326,7 +318,7 @@ class _Rounds:
         return sums.sum(axis=0)
 
     def _part(self) -> int:
-        return max(BLOCK, -(-self.space.n // PARTS))
+        return max(settings.block, -(-self.space.n // settings.parts))
 
 
 def _two_sides(form: DualForm) -> DualForm:

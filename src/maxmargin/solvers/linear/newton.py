@@ -30,14 +30,10 @@ from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import blocks, over_blocks
 from maxmargin.problem.space import LinearSpace
 from maxmargin.solvers.linear.newton_step import normal_matrix, passes_of_matrix, solve_positive, step_length
+from maxmargin.solvers.linear.settings import NewtonSettings
 from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
 
-#: Samples in a block of the n-vectors.
-SAMPLES = 2**15
-#: What the n-vectors cost in a step, in multiply-adds a sample: most of it with few features.
-VECTORS = 60
-#: σ grows so many times from one problem to the next; less if the last took more than a few Newton steps.
-GROWTH, LESS_GROWTH, FEW = 5.0, 2.0, 4
+settings = NewtonSettings()
 
 #: What a search along a direction reads of the samples: their scores z, those of the direction, β, and the dual.
 Line = tuple[np.ndarray, np.ndarray, np.ndarray, DualArrays]
@@ -71,21 +67,21 @@ class AugmentedLagrangian:
         self.w += step * dw
         self.b += step * db
         self.z += step * along
-        self.passes += 1.0 + VECTORS * self.space.n / max(1, self.space.work)
+        self.passes += 1.0 + settings.vector_work * self.space.n / max(1, self.space.work)
         self.steps += 1
         self._refresh()
 
     def settled(self) -> bool:
         """Whether ∇φ is small enough beside the move of u to go on to the next problem (3.)."""
         gradient = self._gradient()
-        return float(gradient @ gradient) <= 0.25 * self.moved / self.sigma
+        return float(gradient @ gradient) <= settings.settled_share * self.moved / self.sigma
 
     def multiply(self) -> None:
         """β ← u, and σ grows (3.)."""
         self.beta = self.u.copy()
         self.combined = self.space.combine(self.u)  # anew, without the rounding of many changes
         self.passes += 1.0
-        self.sigma *= GROWTH if self.steps <= FEW else LESS_GROWTH
+        self.sigma *= settings.growth if self.steps <= settings.few_steps else settings.slow_growth
         self.steps = 0
         self._refresh()
 
@@ -156,12 +152,12 @@ class AugmentedLagrangian:
 
 def sums(function: Callable[[int, int], tuple[float, float]], n: int) -> tuple[float, float]:
     """Two sums over n samples, in parts that do not depend on the number of threads."""
-    parts = np.zeros((len(blocks(max(1, n), SAMPLES)), 2))
+    parts = np.zeros((len(blocks(max(1, n), settings.block)), 2))
 
     def fill(start: int, stop: int) -> None:
-        parts[start // SAMPLES] = function(start, stop)
+        parts[start // settings.block] = function(start, stop)
 
-    over_blocks(fill, n, SAMPLES)
+    over_blocks(fill, n, settings.block)
     first, second = parts.sum(axis=0)
     return float(first), float(second)
 
