@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 from threadpoolctl import ThreadpoolController, threadpool_info
 
-from maxmargin import Problem, parallel, solve
+from maxmargin import Problem, solve
 from maxmargin.gram import Gram
 from maxmargin.gram.active_square import ActiveSquare
 from maxmargin.gram.row_store import RowStore
 from maxmargin.kernels import RBF, Polynomial
 from maxmargin.kernels.base import FREQUENT, block_width, dot, take_rows, with_columns
+from maxmargin.numeric import parallel
 from maxmargin.numeric.exponential import exponential
 from maxmargin.numeric.parallel import one_blas_thread, over_blocks
 from maxmargin.solvers import candidates, choose

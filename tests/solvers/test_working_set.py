@@ -9,7 +9,7 @@ import pytest
 from sklearn.svm import SVC
 
 from maxmargin import Problem, solve
-from maxmargin.gram.active_square import Corner
+from maxmargin.gram.active_square import ActiveSquare
 from maxmargin.kernels import RBF
 from maxmargin.result import Iterate, Reason
 from maxmargin.solvers.kernel.working_set import PAUSE, WorkingSet, _Run
@@ -74,8 +74,8 @@ def test_new_samples_are_scored_against_all_support_vectors_also_those_let_go(le
     run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
     seen, new = np.arange(40), np.arange(40, 60)
     run.beta[seen] = 0.5 * problem.target[seen]
-    run.corner.extend(seen)
-    run.corner.keep(seen >= let_go)
+    run.square.extend(seen)
+    run.square.keep(seen >= let_go)
     run.all_active = True
     run._see(new)
     np.testing.assert_allclose(run.scores.values[new], problem.space.scores(run.beta)[new], rtol=1e-12)
@@ -105,12 +105,12 @@ def test_of_very_many_violators_the_worst_become_active(monkeypatch):
     run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
     run.beta[:20] = 0.5 * problem.target[:20]
     run.scores.see(np.arange(300), run.beta)
-    run.corner.extend(np.arange(20))
+    run.square.extend(np.arange(20))
     others = np.arange(20, 300)
     excess = run._excess(others, middle(*run._ranges(np.arange(20)), True))
     assert np.count_nonzero(excess > 0.1) > 60
     run._choose_active(np.arange(300), 0.1)
-    taken = run.corner.index[run.corner.index >= 20]
+    taken = run.square.index[run.square.index >= 20]
     assert run.crowded and taken.size == 60  # 40 and as many as there are support vectors
     assert excess[taken - 20].min() >= np.delete(excess, taken - 20).max()
     run._choose_active(np.arange(300), 10.0)
@@ -123,7 +123,7 @@ def kept():
     """Scores of 60 samples for a β whose first 20 are not 0, and a β that differs in the first five."""
     X, y = noisy(60, 4)
     problem = Problem(X, y, kernel=RBF(gamma=0.3))
-    scores = Scores(problem.space, Corner(problem.kernel, problem.X, 0.0, 2.0**30))
+    scores = Scores(problem.space, ActiveSquare(problem.kernel, problem.X, 0.0, 2.0**30))
     before = np.where(np.arange(60) < 20, 0.5 * problem.target, 0.0)
     scores.see(np.arange(60), before)
     after = before.copy()
