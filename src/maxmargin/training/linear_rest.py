@@ -39,10 +39,13 @@ def solve_on_same_rows(
         return {}
     weights = C * samples.weights
     forms = [loss.dual_form(target, weights) for target in targets]
-    if not is_small_loss(forms[0]):
-        return {}
-    rows = small_rows(samples.X, bias == "free")
-    if rows is None or float(weights.max()) * rows.largest > HARDEST or rows.largest < SMALLEST:
+    rows = small_rows(samples.X, bias == "free") if forms[0] is not None else None
+    if (
+        rows is None
+        or not is_small_loss(forms[0], rows)
+        or float(weights.max()) * rows.largest > HARDEST
+        or rows.largest < SMALLEST
+    ):
         return {}
     found: dict[int, Solution] = {}
 
