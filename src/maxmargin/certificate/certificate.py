@@ -35,7 +35,7 @@ from maxmargin.problem.projection import project
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 
-#: The relative gap that a certificate is expected to prove where nobody says.
+#: The relative gap that a certificate is expected to prove by default.
 WANTED = 1e-9
 #: Multiply-adds that differences of rows may take.
 MOST_DIFFERENCES = 2e9
@@ -89,7 +89,7 @@ class Certificate:
         if self.positive is False:
             return "the kernel is indefinite: the gap shows a stationary point, not an optimum"
         if self.positive is None:
-            return "holds if the kernel is positive semi-definite, which nobody has checked"
+            return "holds if the kernel is positive semi-definite, which has not been checked"
         return ""
 
     def __str__(self) -> str:

@@ -19,8 +19,8 @@ from maxmargin.numeric.rows import scores_of_rows
 
 #: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
 COLUMNS = 4096
-#: The same for the products in float64: a block's rows (more where there are few columns), columns, of which the rows
-#: must be a part, and numbers.
+#: The size of a block in products in float64: rows, columns (a multiple of the rows), and numbers. Where there are
+#: fewer columns, a block has more rows, up to that many numbers.
 HEIGHT, WIDTH, BLOCK = 254, 2032, 2**18
 #: Sums that are kept apart while a product is under way.
 PARTS = 16

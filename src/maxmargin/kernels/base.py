@@ -19,7 +19,7 @@ from maxmargin.numeric.rows import rows_of, sqnorms_of_rows
 from maxmargin.numeric.sparse_columns import mostly_empty, narrowed, occurring
 from maxmargin.registry import Registry
 
-#: A column of sparse rows is rare where fewer than one row in so many has it: then its values are added one by one.
+#: A column of a sparse block is rare where fewer than one row in 16 has it: then its values are added one by one.
 RARE = 16
 #: The most numbers that the frequent columns of a block may have.
 FREQUENT = 2**23
@@ -69,7 +69,7 @@ class Kernel(ABC):
 
     @property
     def positive(self) -> bool | None:
-        """Whether K is positive semi-definite for all data: True, False, or None if nobody can say."""
+        """Whether K is positive semi-definite for all data: True, False, or None where it is not known."""
         return True
 
     def fitted(self, X: Any, weights: np.ndarray | None = None) -> Self:

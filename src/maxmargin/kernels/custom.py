@@ -1,4 +1,4 @@
-"""Any function k(A, B) of two matrices as a kernel; nobody can say whether it is positive semi-definite."""
+"""Any function k(A, B) of two matrices as a kernel; whether it is positive semi-definite is not known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Custom(Kernel):
         if K.shape != (A.shape[0], B.shape[0]):
             raise InvalidInput(
                 f"the kernel function returned shape {K.shape} for {A.shape[0]} rows against {B.shape[0]};"
-                f" it must return one value a pair"
+                f" it must return one value per pair"
             )
         if not np.isfinite(K).all():
             row, column = np.argwhere(~np.isfinite(K))[0]

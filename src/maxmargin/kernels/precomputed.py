@@ -15,7 +15,7 @@ from maxmargin.kernels.base import Kernel
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """K is given: a square symmetric matrix at training, one column a training sample at prediction."""
+    """K is given: a square symmetric matrix at training, one column per training sample at prediction."""
 
     name: ClassVar[str] = "precomputed"
     given: ClassVar[bool] = True

@@ -1,7 +1,7 @@
 """solve(): the one way to train. It runs a solver (`run.py`); "auto" tries one solver after the other.
 
 1. Check what was asked for, and whether the solver accepts the problem. Where the solver is left to us ("auto") and
-   nobody watches, a small problem is solved in one compiled call (`small.py`).
+   the run is not watched, a small problem is solved in one compiled call (`small/`).
 2. Run the solver until its gap is closed, or a budget ends.
 3. Where the solver was left to us ("auto") and has failed or stalled, go on with the next that accepts the problem.
 4. Hand back the best result.

@@ -33,7 +33,7 @@ from maxmargin.solvers.base import SolverFailed, start_beta
 
 #: A weight or a dual variable beyond this shows that a run with steps of the user's own diverges.
 GROWN = 1e100
-#: A solver that has another one behind it has stalled after so many passes over the data, if that is less than usual.
+#: Passes over the data after which a solver has stalled where another one would follow it.
 PASSES = 3e3
 
 
@@ -184,7 +184,7 @@ class Run:
         return self._look(iterate, pressed)
 
     def _too_late(self, iterate: Iterate) -> bool:
-        """Whether it is high time to prove what there is: this point, or the best one so far."""
+        """Whether a proof must begin now to be done in time: of this point, or of the best one so far."""
         if self.schedule.deadline is None:
             return False
         return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []))

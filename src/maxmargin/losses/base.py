@@ -146,7 +146,7 @@ class Loss(ABC):
 
 
 def zeros_like(t: np.ndarray) -> np.ndarray:
-    """An array of zeros, one a sample."""
+    """An array of zeros, one per sample."""
     return np.zeros(len(t))
 
 

@@ -106,7 +106,7 @@ def _merged(kind, a, a_columns, b, b_columns):
 
 @_loop()
 def _value(kernel, total, size, terms):
-    """A kernel value and a bound of its rounding, from a distance or a dot product of so many terms."""
+    """A kernel value and a bound of its rounding, from a distance or a dot product of this number of terms."""
     kind, gamma, coef0, degree = kernel
     if kind < 2:
         far = gamma * total

@@ -3,7 +3,7 @@
     G(w, α) = (λ/2) w² + α(1 − y x w),   0 ≤ α ≤ 1
 
     over w:  the minimiser is w(α) = α y x / λ, which leaves the dual    D(α) = α − α² x² / (2λ)
-    over α:  the maximiser is 1 where y x w < 1, 0 where y x w > 1, and any α at the hinge's corner y x w = 1,
+    over α:  the maximiser is 1 where y x w < 1, 0 where y x w > 1, and any α at the hinge's kink y x w = 1,
              which leaves the primal                                     P(w) = (λ/2) w² + max(0, 1 − y x w)
 
 G is convex in w and concave in α, so the smallest P is the largest D, at α* = min(1, λ/x²).
@@ -70,8 +70,8 @@ def saddle(
     alpha_star = min(1.0, lam / a**2)
     w_star = alpha_star * a / lam
     value = alpha_star - alpha_star**2 * a**2 / (2 * lam)
-    corner, furthest = 1.0 / a, a / lam
-    ends = np.array([0.0, corner, furthest, w_star])
+    kink, furthest = 1.0 / a, a / lam
+    ends = np.array([0.0, kink, furthest, w_star])
     spread = float(np.ptp(ends))
     w = np.linspace(ends.min() - 0.45 * spread, ends.max() + 0.45 * spread, 301)
     alpha = np.linspace(0.0, 1.0, 201)
@@ -80,7 +80,7 @@ def saddle(
     dual = alpha - alpha**2 * a**2 / (2 * lam)
     best_w = alpha * a / lam
     before, after = (w[0], w[-1]) if a > 0 else (w[-1], w[0])
-    best_alpha = np.array([[before, 1.0], [corner, 1.0], [corner, 0.0], [after, 0.0]])
+    best_alpha = np.array([[before, 1.0], [kink, 1.0], [kink, 0.0], [after, 0.0]])
     figure, panels, own = axes_for(axes, 3, (12.0, 4.4), columns=columns)
     plane, left, right = panels
     _draw_contours(plane, w, alpha, G, value)

@@ -275,7 +275,7 @@ def _column(y: Any, n: int) -> np.ndarray:
         raise InvalidInput("y is missing; give it with X, so that the samples can be told apart")
     y = np.asarray(y)
     if y.shape != (n,):
-        raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one value a row is needed")
+        raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one value per row is needed")
     return y
 
 

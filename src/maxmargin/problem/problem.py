@@ -46,7 +46,7 @@ from maxmargin.problem.validation import (
 
 Bias = Literal["none", "augmented", "free"]
 
-#: What may be kept of the kernel matrix where nobody says: 1000 MB.
+#: What may be kept of the kernel matrix by default: 1000 MB.
 CACHE_BYTES = 1e9
 #: Samples looked at together: their temporaries stay small beside the data.
 BLOCK = 2**16

@@ -78,7 +78,7 @@ class LinearSpace:
         return parts
 
     def parts_over_some(self, function: AddSome, shape: tuple[int, ...], some: np.ndarray, least: int) -> np.ndarray:
-        """The parts of a sum over some samples, in rising order; a part has at least so many of them."""
+        """The parts of a sum over some samples, in rising order; a part has at least `least` of them."""
         size = max(least, -(-len(some) // PARTS))
         parts = np.zeros((len(blocks(max(1, len(some)), size)), *shape))
 

@@ -70,7 +70,7 @@ def _not_a_number(X: Any, name: str, error: Exception) -> str:
             except (TypeError, ValueError):
                 return f"{name}[{row}, {column}] is {value!r}, not a number; encode or drop that column"
     if "inhomogeneous" in str(error):
-        return f"the rows of {name} differ in length; every row needs one value a column"
+        return f"the rows of {name} differ in length; every row needs one value per column"
     return f"{name} cannot be read as a table of numbers; encode or drop what is not a number"
 
 
@@ -154,7 +154,7 @@ def check_vector(v: Any, n: int, name: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be numbers") from None
     if v.shape != (n,):
-        raise InvalidInput(f"{name} has shape {v.shape} but there are {n} rows; one value a row is needed")
+        raise InvalidInput(f"{name} has shape {v.shape} but there are {n} rows; one value per row is needed")
     if not np.isfinite(v).all():
         row = int(np.flatnonzero(~np.isfinite(v))[0])
         raise InvalidInput(f"{name}[{row}] is {v[row]}; fill in or drop that row")
@@ -162,7 +162,7 @@ def check_vector(v: Any, n: int, name: str) -> np.ndarray:
 
 
 def check_targets(y: Any, n: int) -> np.ndarray:
-    """Real targets, one a row, whose squares do not overflow."""
+    """Real targets, one per row, whose squares do not overflow."""
     t = check_vector(y, n, "y")
     if np.abs(t).max() > LARGEST:
         row = int(np.argmax(np.abs(t)))

@@ -1,4 +1,4 @@
-"""The solvers: one file an algorithm; `list_solvers()` names them, `solver("smo", problem)` makes one.
+"""The solvers: one file per algorithm; `list_solvers()` names them, `solver("smo", problem)` makes one.
 
 Every class of the folder can be imported from here: ``from maxmargin.solvers import SMO, Subgradient``. Its
 hyperparameters are its fields: ``solve(problem, Subgradient(rate=0.1))``.

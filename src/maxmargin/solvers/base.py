@@ -44,7 +44,7 @@ class Solver(ABC):
     paper: ClassVar[str]
     #: What it can start from: a dual point ("beta"), a hyperplane ("w"), or nothing but its own start.
     starts: ClassVar[Starts] = ()
-    #: Whether it goes on for ever: where it ends all the same, its numbers have no digits left to go further.
+    #: Whether it has no end of its own: where it ends all the same, rounding leaves nothing to gain.
     endless: ClassVar[bool] = False
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
@@ -62,7 +62,7 @@ class Solver(ABC):
 
     @abstractmethod
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        """Yield where it stands, for ever or until there is nothing left to do.
+        """Yield one iterate per step, without end or until there is nothing left to do.
 
         `start` holds what the solver says that it can start from, or nothing at all.
         """

@@ -102,7 +102,7 @@ class _Run:
         self.moved = True
         #: Whether it moved most support vectors, in steps that cost less than the kernel values that followed them.
         self.light = False
-        #: A margin that is always far enough from its kink to let a sample go.
+        #: A distance from its kink at which a sample is always let go.
         self.farthest = np.inf
         #: Whether more samples violated than could become active.
         self.crowded = False

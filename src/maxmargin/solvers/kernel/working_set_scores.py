@@ -5,7 +5,7 @@ solver; those of all others follow after a round, by the rows of the β_j that c
 
     1. A sample with β_i = 0 that is far from violating may stay late: its score is that of an earlier β, until the
        active scores have moved so far that it could matter.
-    2. Rounding gathers. It is mended by a product in float64 only where a few samples show that it has reached ε.
+    2. Rounding adds up. It is removed by a product in float64 only where a few samples show that it has reached ε.
 
 Both are for speed alone: the certificate is computed afresh from the data.
 """
@@ -29,7 +29,7 @@ class Scores:
     def __init__(self, space: KernelSpace, square: ActiveSquare) -> None:
         self.space, self.square = space, square
         self.values = np.zeros(space.n)
-        #: Rows that are kept, where they are dear.
+        #: Rows that are kept, where they are expensive.
         self.store: RowStore | None = None
         #: Samples whose scores still are those of β = `then`, and how far active scores have moved since.
         self.late, self.then, self.motion = np.zeros(space.n, bool), np.zeros(space.n), 0.0
@@ -52,7 +52,9 @@ class Scores:
         self.values[samples] = sums[old:]
 
     def follow(self, others: np.ndarray, before: np.ndarray, beta: np.ndarray, slack: np.ndarray, moved: float) -> None:
-        """Bring the others from the β before to today's; active scores moved so far, and `slack` keeps from violating.
+        """Bring the scores of the others from the β before to the present one.
+
+        Active scores have moved by `moved`; a sample violates when its own has moved by more than its `slack`.
 
         Others that are far, and have no β of their own, may be late (1.).
         """
@@ -68,7 +70,7 @@ class Scores:
         self.catch_up(others[~late], before, beta)
 
     def catch_up(self, samples: np.ndarray, before: np.ndarray, beta: np.ndarray) -> None:
-        """The scores of an earlier β become today's."""
+        """The scores of an earlier β become those of the present one."""
         if not samples.size:
             return
         changed = np.flatnonzero(beta != before)
@@ -76,7 +78,7 @@ class Scores:
         self.late[samples] = False
 
     def catch_all_up(self, beta: np.ndarray) -> None:
-        """So that nobody is late."""
+        """So that no sample is late."""
         self.catch_up(np.flatnonzero(self.late), self.then, beta)
 
     def mend(self, beta: np.ndarray, epsilon: float, rng: np.random.Generator) -> None:

@@ -7,11 +7,11 @@ Where sweeps have found which samples are free (F), what is left is a system of 
 which one sample at a time solves slowly if the rows are alike.
 
     1. A few steps of conjugate gradients from p = 0, with the diagonal as preconditioner. They read X_F from a copy,
-       by rows and by columns, in half the digits and without the columns that one free sample alone has: these link
+       by rows and by columns, in float32 and without the columns that one free sample alone has: these link
        it to no other, and only add to its place on the diagonal.
     2. β_F + p, cut off at the bounds; if the dual does not rise, a shorter step.
 
-Cost: two passes over the rows of F a step. Memory: that copy, and a few vectors.
+Cost: two passes over the rows of F per step. Memory: that copy, and a few vectors.
 
 Moré & Toraldo, SIAM J. Optimization 1, 1991 (conjugate gradients on a face, projected search).
 """

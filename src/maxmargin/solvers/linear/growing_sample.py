@@ -4,7 +4,7 @@ With far more rows than features, a sample of them gives nearly the same hyperpl
 drawn stands for n/m of them, so that its weight C is n/m times as large.
 
     1. The first sample begins at w = 0 with a loss so smooth that Newton's first step is a ridge regression.
-    2. Each sample is solved roughly (`newton.py`), and is settings.growth times as large as the one before.
+    2. Each sample is solved roughly (`newton.py`), and is several times as large as the one before.
     3. From one sample to the next only w and b go on. The multipliers begin in the middle of their boxes, which makes
        the augmented Lagrangian a loss smoothed on both sides of its kink, so widely that a share of the samples is
        inside.
@@ -28,7 +28,7 @@ settings = GrowingSampleSettings()
 
 
 def is_tall(space: LinearSpace, form: DualForm) -> bool:
-    """Whether samples of the rows can stand for all, and Newton's equations are not too dear beside a pass."""
+    """Whether samples of the rows can stand for all, and Newton's equations are not too expensive beside a pass."""
     enough = (
         space.n >= max(settings.rows_per_feature * space.d, settings.growth * settings.fewest_rows)
         and space.d**3 <= settings.most_passes_of_matrix * space.work
@@ -106,7 +106,7 @@ def _most_rows(space: LinearSpace) -> int:
 
 
 def standing_for(form: DualForm, part: np.ndarray, factor: float) -> DualForm:
-    """The dual of some samples, each of which counts as so many."""
+    """The dual of some samples, each of which counts `factor` times."""
     some = form.of(part)
     return replace(
         some, ridge=some.ridge / factor, lower=some.lower * factor, upper=some.upper * factor, total=form.total

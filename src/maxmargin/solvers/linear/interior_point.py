@@ -18,8 +18,9 @@ Newton's method, aiming at s y = r z = μ > 0, has n unknowns Δβ. But Θ = rid
     2. One pass over the rows for the matrix and the right-hand side of the predictor, which aims at μ = 0.
     3. One pass for its Δβ; how much of μ it would leave says where the corrector should aim.
     4. Two passes for the corrector's right-hand side and its Δβ; step as far as all signs allow.
-    5. What is yielded is crisp: a variable whose slack has fallen below its multiplier is put on its bound, and the
-       others make up for it, so that w stays where it was: Δβ = Θ⁻¹Xλ on them, with the matrix of the round.
+    5. What is yielded is rounded to the bounds: a variable whose slack has fallen below its multiplier is put on its
+       bound, and the others make up for it, so that w stays where it was: Δβ = Θ⁻¹Xλ on them, with the matrix of the
+       round.
     6. At the end the free variables, about d of them, solve the optimality conditions on their face exactly. On small
        data that is tried on the way, too: once the right ones are free, nothing is left to do.
     7. Where that does not close the gap, w is looked at as it stands, beside β: it has digits that Xᵀβ may have lost.
@@ -116,7 +117,7 @@ class _Rounds:
         self.z = np.where(self.has_upper, np.maximum(-residual, 0.0) + size, 0.0)
 
     def run(self) -> Iterator[Iterate]:
-        """Rounds for ever; the loop decides when it is enough."""
+        """Rounds without end; the loop decides when it is enough."""
         # BLAS does the multiply-adds of the matrix some twenty times faster than a pass reads the rows.
         work = self.space.work * (self.space.d / settings.blas_speed + 6.0) + settings.vector_work * self.space.n
         goals = list(settings.guesses) if self.space.n * self.space.d <= settings.small else []
@@ -126,7 +127,7 @@ class _Rounds:
             if goals and gap < goals[0]:
                 goals = [goal for goal in goals if goal <= gap]
                 yield crossover(self.problem, self._folded(self.beta), k, estimate=0.0)
-            beta = self._crisp() if gap < 0.1 and self.factor else self.beta
+            beta = self._rounded() if gap < 0.1 and self.factor else self.beta
             yield Iterate(k, beta=self._folded(beta), work=work, estimate=gap)
             if not going or gap < 1e-10 or self._mu() < 1e-16:  # beyond this, slacks have no digits left
                 cleaned = crossover(self.problem, self._folded(self.beta), k)  # 6.
@@ -153,7 +154,7 @@ class _Rounds:
         w[: self._size()] = self.v[: self._size()]
         if self.free:
             w[-1] = 0.0
-        beta = self._folded(self._crisp() if self.factor else self.beta)
+        beta = self._folded(self._rounded() if self.factor else self.beta)
         return Iterate(k, w=w, b=float(self.v[-1]) if self.free else None, beta=beta, linked=False)
 
     def _folded(self, beta: np.ndarray) -> np.ndarray:
@@ -231,7 +232,7 @@ class _Rounds:
                 steepest = max(steepest, float(np.max(-move / value, where=there, initial=0.0)))
         return 1.0 / steepest
 
-    def _crisp(self) -> np.ndarray:
+    def _rounded(self) -> np.ndarray:
         """β with the variables whose slack is below their multiplier on that bound, and w kept by the others (5.)."""
         form = self.form
         low, high = self.has_lower & (self.s < self.y), self.has_upper & (self.r < self.z)
@@ -239,8 +240,8 @@ class _Rounds:
         lost = self._transposed_times(self.beta - beta)
         multiplier = np.zeros(self.space.size)
         multiplier[: self._size()] = cho_solve(self.factor, lost, check_finite=False)
-        mended = beta + self.inverse * self._times(multiplier)
-        return np.where(low | high, beta, np.clip(mended, form.lower, form.upper))
+        corrected = beta + self.inverse * self._times(multiplier)
+        return np.where(low | high, beta, np.clip(corrected, form.lower, form.upper))
 
     def _relative_gap(self) -> float:
         d = self.space.d
@@ -301,7 +302,7 @@ class _Rounds:
         matrix[diagonal[:d], diagonal[:d]] += 1.0
         if self.constant and not self.free:
             matrix[d, d] += 1.0
-        # Columns that depend on each other leave it singular to rounding; what this blurs, the next round mends.
+        # Columns that depend on each other leave it singular to rounding; the next round corrects what this changes.
         matrix[diagonal, diagonal] *= 1.0 + 1e-13
         return matrix
 

@@ -11,7 +11,7 @@ I + Σ_J x_i x_iᵀ/(ridge_i + 1/σ) over the samples J whose u_i is strictly in
     2. An exact search along it. It needs Xp once; each trial step is one pass over n-vectors, not over the data.
     3. When ∇φ is small beside what u has moved, β ← u and σ grows: the next problem is nearer to the true one.
 
-Cost: a pass over the data a step (Xp), the rows whose u changes, and |J| rows for the matrix. The loss is piecewise
+Cost: a pass over the data per step (Xp), the rows whose u changes, and |J| rows for the matrix. The loss is piecewise
 quadratic, so that the last steps are exact.
 
 Rockafellar, Math. of Operations Research 1, 1976 (augmented Lagrangian as proximal point); Li, Sun & Toh, SIAM J.
@@ -52,7 +52,7 @@ class AugmentedLagrangian:
         self.combined = space.combine(self.u)
         self.steps = 0
         self.scale = float(np.abs(form.target).max())
-        #: Multiply-adds, in passes over the data.
+        #: The work so far, in passes over the data.
         self.passes = 2.0
         self._refresh()
 

@@ -27,10 +27,10 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 
 def normal_matrix(space: LinearSpace, free_bias: bool, inside: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has no 1 of its own, but a crumb of it."""
+    """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has a tiny number instead of the 1."""
     d, constant = space.d, 1.0 if free_bias else space.constant
     by_entries = _by_entries(space)
-    # Near the end few samples are inside, and their products are exact; before, half the digits at twice the speed.
+    # Near the end few samples are inside, and float64 is affordable; before, float32 is twice as fast.
     dtype = np.float64 if len(inside) * d**2 <= settings.precise_work else np.float32
 
     def add(X: Any, some: np.ndarray, places: slice, part: np.ndarray) -> None:
@@ -57,7 +57,7 @@ def normal_matrix(space: LinearSpace, free_bias: bool, inside: np.ndarray, weigh
 
 
 def passes_of_matrix(space: LinearSpace, samples: int) -> float:
-    """What the matrix of so many samples costs, in passes over the data."""
+    """What the matrix of this number of samples costs, in passes over the data."""
     share = samples / space.n
     if _by_entries(space):
         return share * space.work / space.n
@@ -78,7 +78,7 @@ def factored(matrix: np.ndarray) -> tuple[np.ndarray, bool]:
     """The Cholesky factor; where rounding has made the matrix indefinite, with a little more on its diagonal.
 
     Features of different sizes leave diagonals of different sizes, so that each place gets its own share: as much as
-    it takes, ten times as much at each trial. A matrix with NaN or infinity cannot be mended: `LinAlgError`.
+    it takes, ten times as much at each trial. A matrix with NaN or infinity is refused: `LinAlgError`.
     """
     share = 0.0
     diagonal = np.maximum(matrix.diagonal(), 0.0)

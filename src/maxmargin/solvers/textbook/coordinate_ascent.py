@@ -55,7 +55,7 @@ class CoordinateAscent(Solver):
     order : "shuffled", "cyclic" or "random", default "shuffled"
         The order of the samples within an epoch; "random" draws n of them uniformly, with replacement.
     grain : int, default None
-        Yield after so many single updates instead of after an epoch, and count updates instead of epochs; with
+        Yield after this many single updates instead of after an epoch, and count updates instead of epochs; with
         ``grain=1`` every update is an `Event`.
     """
 

@@ -51,7 +51,7 @@ class Pegasos(Solver):
     batch : int, default 1
         Samples per step.
     grain : int, default None
-        Yield after so many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
+        Yield after this many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
         step is an `Event`.
     """
 

@@ -37,9 +37,9 @@ class Perceptron(Solver):
     order : "cyclic" or "shuffled", default "cyclic"
         The order of the samples within a pass.
     passes : int, default 1000
-        It ends after so many passes; on classes that are not separable it would never end by itself.
+        It ends after this many passes; on classes that are not separable it would never end by itself.
     grain : int, default None
-        Yield after so many corrections instead of after a pass, and count corrections instead of passes; with
+        Yield after this many corrections instead of after a pass, and count corrections instead of passes; with
         ``grain=1`` every correction is an `Event`.
     """
 
@@ -102,7 +102,7 @@ class Perceptron(Solver):
 
 @compiled
 def _corrections(X, order, place, most, y, made, b, learns_bias):
-    """From a place on, up to so many corrections: the place after the last one, their number, and the bias."""
+    """From a place on, up to `most` corrections: the place after the last one, their number, and the bias."""
     found = 0
     for p in range(place, len(order)):  # 2.
         i = order[p]

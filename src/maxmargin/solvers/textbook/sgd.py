@@ -63,7 +63,7 @@ class SGD(Solver):
         Whose steps a number or a function gives: of ½‖w‖² + C Σℓ, or of Σℓ + (λ/2)‖w‖² with λ = 1/C. A rule by name
         is the same for both: "1/t" is 1/(λt) on the second.
     grain : int, default None
-        Yield after so many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
+        Yield after this many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
         step is an `Event`.
     """
 

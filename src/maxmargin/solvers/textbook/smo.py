@@ -54,7 +54,7 @@ class SMO(Solver):
     selection : "second-order" or "first-order", default "second-order"
         How the partner is chosen: the exact step that gains most, or the maximal violating pair.
     grain : int, default None
-        Yield after so many pairs instead of after n/10, later n; with ``grain=1`` every pair is an `Event`.
+        Yield after this many pairs instead of after n/10, later n; with ``grain=1`` every pair is an `Event`.
     """
 
     name: ClassVar[str] = "smo"
@@ -289,7 +289,7 @@ def follow(t, row_i, row_j, g, up, rise):
 
 @compiled
 def land(value, lower, upper):
-    """Within the bounds, and exactly on one that rounding missed by a hair."""
+    """Within the bounds, and exactly on one that only rounding keeps it from."""
     if upper < np.inf and upper - value <= 1e-14 * abs(upper):
         return upper
     if lower > -np.inf and value - lower <= 1e-14 * abs(lower):
