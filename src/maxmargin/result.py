@@ -26,46 +26,86 @@ class Event:
 
     A dual method moves the dual variables of one or two samples. Of a primal method these are the coefficients in
     w = Σ coefficient_i φ(x_i), and of the perceptron its signed counts of corrections.
+
+    Attributes
+    ----------
+    indices : tuple of int
+        The samples whose variables moved.
+    before, after : tuple of float
+        Their values before and after the update.
+    unclipped : float
+        How far the first of them would have moved without its bounds.
+    gain : float, default nan
+        What the update gained in the dual; NaN for an algorithm that does not climb it.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, "smo", grain=1, every=1, snapshots=True)
+    >>> result.trace.snapshots[0].event.indices
+    (2, 1)
     """
 
-    #: The samples whose variables moved.
     indices: tuple[int, ...]
-    #: Their values before and after the update.
     before: tuple[float, ...]
     after: tuple[float, ...]
-    #: How far the first of them would have moved without its bounds.
     unclipped: float
-    #: What the update gained in the dual; NaN for an algorithm that does not climb it.
     gain: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """Where a solver stands; live views, the loop copies what it keeps. Either side may be missing.
+    """The point of a solver after one step. Its arrays change when the solver goes on; the loop copies what it keeps.
 
-    w lives in the problem's space (d + 1 numbers for the linear kernel, n coefficients for any other).
+    Parameters
+    ----------
+    k : int, default 0
+        The solver's own count: epochs, steps or iterations.
+    w : array, default None
+        The weights in the problem's space: d + 1 numbers for the linear kernel, n coefficients for any other. None
+        where the solver has only β.
+    b : float, default None
+        The free bias; None where the best one for w is meant, or there is none.
+    beta : array, default None
+        The dual point; None where the solver has only w.
+    linked : bool, default True
+        Whether w is w(β) up to rounding, so that a look need not compute it.
+    scores : array, default None
+        Kβ as the solver keeps it, so that a look costs no pass over the data.
+    work : float, default 0.0
+        Multiply-adds since the last iterate: decides how often the loop can afford to look.
+    estimate : float, default None
+        The solver's own guess of the relative gap; it makes the loop look, and is never believed.
+    raw : array, default None
+        The solver's own β, where it is not feasible: `beta` is then the feasible point made from it.
+    event : Event, default None
+        The single update that led here, where the solver makes them visible.
+    related : Related, default None
+        The problem that the solver is really working on, and its point there (the penalty method).
+    answer : bool, default False
+        Whether it is the solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Iterate, Problem, certify
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> round(certify(problem, Iterate(w=np.array([1.0, 0.0]), b=-2.0)).primal, 6)
+    0.5
     """
 
-    #: The solver's own count: epochs, steps or iterations.
     k: int = 0
     w: np.ndarray | None = None
     b: float | None = None
     beta: np.ndarray | None = None
-    #: True where w is w(β) up to rounding, so that a look need not compute it.
     linked: bool = True
-    #: Kβ as the solver keeps it, so that a look costs no pass over the data.
     scores: np.ndarray | None = None
-    #: Multiply-adds since the last iterate: decides how often the loop can afford to look.
     work: float = 0.0
-    #: The solver's own guess of the relative gap; it makes the loop look, and is never believed.
     estimate: float | None = None
-    #: The solver's own β, where it is not feasible as it stands: `beta` is then the feasible point made from it.
     raw: np.ndarray | None = None
-    #: The single update that led here, where the solver makes them visible.
     event: Event | None = None
-    #: The problem that the solver is really working on, and its point there (the penalty method).
     related: Related | None = None
-    #: The solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
     answer: bool = False
 
     def kept(self) -> Iterate:
@@ -121,12 +161,31 @@ COLUMNS = (
 class Trace:
     """What the loop saw, one row per look; ``trace["gap"]`` is a column. The clock stood still while it looked.
 
-    The columns are those of `COLUMNS`; ``beta_sum`` is Σβ of the solver's own β, before it was made feasible.
+    The columns are ``iteration``, ``seconds``, ``primal``, ``dual``, ``gap``, ``relative_gap``, ``kkt_violation``,
+    ``accuracy``, ``support``, ``free``, ``bound`` and ``beta_sum``, which is Σβ of the solver's own β before it is made
+    feasible.
+
+    Attributes
+    ----------
+    rows : list of tuple, default empty
+        The looks, with the columns in this order.
+    snapshots : list of Snapshot, default empty
+        The hyperplane and the duals of each look, where ``solve(snapshots=True)`` asked for them.
+    solver_seconds : float, default 0.0
+        Seconds that the solver ran.
+    look_seconds : float, default 0.0
+        Seconds that the loop spent on looking and certifying.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> trace = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]), "smo", every=1).trace
+    >>> len(trace["gap"]) == len(trace), float(trace["accuracy"][-1])
+    (True, 1.0)
     """
 
     rows: list[tuple[float, ...]] = field(default_factory=list)
     snapshots: list[Snapshot] = field(default_factory=list)
-    #: Seconds that the solver ran, and that the loop spent on looking and certifying.
     solver_seconds: float = 0.0
     look_seconds: float = 0.0
 
@@ -155,7 +214,15 @@ class Trace:
 
 
 class Reason(Enum):
-    """Why a run ended."""
+    """Why a run ended: ``result.status.reason``; its value is the reason in words.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, Reason, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]))
+    >>> result.status.reason is Reason.CONVERGED
+    True
+    """
 
     CONVERGED = "converged"
     MAX_ITER = "iteration budget used up"
@@ -170,7 +237,22 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class Status:
-    """Why the run ended, in words, and what to do next."""
+    """Why the run ended, in words, and what to do next; prints as one line.
+
+    Attributes
+    ----------
+    reason : Reason
+        Why it ended.
+    text : str
+        The gap that was reached, and what to do where that is not enough.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> status = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])).status
+    >>> str(status).split(":")[0]
+    'converged'
+    """
 
     reason: Reason
     text: str
@@ -181,20 +263,45 @@ class Status:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A fit with its proof: the point, the certificate, the trace, and the problem they belong to."""
+    """A fit with its proof: the point, the certificate, the trace, and the problem they belong to.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was solved.
+    solver : Solver
+        What solved it.
+    status : Status
+        Why the run ended.
+    point : Iterate
+        The point that the certificate speaks of: w in the problem's space, the free bias, the dual point.
+    certificate : Certificate
+        What is proved of it.
+    trace : Trace
+        What the loop saw on the way.
+    tol : float
+        The relative gap that was asked for.
+    related : dict, default empty
+        Certificates of problems that the solver really worked on, by name (the penalty method).
+    chosen : bool, default False
+        Whether "auto" chose the solver.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]), tol=1e-6)
+    >>> result.support, result.beta[result.support].round(3), round(result.margin_width, 3)
+    (array([1, 2]), array([-0.5,  0.5]), 2.0)
+    """
 
     problem: Problem
     solver: Solver
     status: Status
-    #: The point that the certificate speaks of: w in the problem's space, the free bias, the dual point.
     point: Iterate
     certificate: Certificate
     trace: Trace
-    #: The relative gap that was asked for.
     tol: float
-    #: Certificates of problems that the solver really worked on, by name (the penalty method).
     related: dict[str, Certificate] = field(default_factory=dict)
-    #: Whether "auto" chose the solver.
     chosen: bool = False
 
     @cached_property

@@ -45,22 +45,43 @@ ROUNDING_SHOWN = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proved about a point; prints as a small table."""
+    """What is proved about a point; prints as a small table.
+
+    Attributes
+    ----------
+    primal, dual : float
+        P(w, b) and D(β): the optimum lies between them.
+    infeasibility : float
+        |Σβ − total|, the rounding that is left of it.
+    kkt_violation : float
+        LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one.
+    kinds : Kinds
+        Which samples are outside, candidates, free and bound.
+    precision : str
+        What was recomputed, and at what precision.
+    positive : bool or None, default True
+        Whether the kernel is positive semi-definite; False makes the gap a measure of stationarity only.
+    inseparable : Inseparable, default None
+        The proof that no hyperplane separates the classes, for a hard margin that has none.
+    rounding : float, default 0.0
+        How much rounding may have changed P − D, at most; 0 for running sums, which prove nothing.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> certificate = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]), tol=1e-6).certificate
+    >>> certificate.holds(1e-6), round(certificate.primal, 4), certificate.kinds.counts["free"]
+    (True, 0.5, 2)
+    """
 
     primal: float
     dual: float
-    #: |Σβ − total|, the rounding that is left of it.
     infeasibility: float
-    #: LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one.
     kkt_violation: float
     kinds: Kinds
-    #: What was recomputed, and at what precision.
     precision: str
-    #: Whether the kernel is positive semi-definite; False makes the gap a measure of stationarity only.
     positive: bool | None = True
-    #: The proof that no hyperplane separates the classes, for a hard margin that has none.
     inseparable: Inseparable | None = None
-    #: How much rounding may have changed P − D, at most; 0 for running sums, which prove nothing.
     rounding: float = 0.0
 
     @property
@@ -120,7 +141,29 @@ class Examined:
 
 
 def certify(problem: Problem, iterate: Iterate) -> Certificate:
-    """The certificate of a point, recomputed in float64 from the data, with a bound on its own rounding."""
+    """The certificate of a point, recomputed in float64 from the data, with a bound on its own rounding.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that the point is a solution of, more or less.
+    iterate : Iterate
+        A dual point ``beta``, a primal point ``w`` and ``b``, or both. A side that is missing is made from the other;
+        a β that is not feasible is repaired.
+
+    Returns
+    -------
+    Certificate
+        Primal, dual and gap of the pair, its KKT violation and the kinds of its samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Iterate, Problem, certify
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> certify(problem, Iterate(beta=np.array([0.0, -0.5, 0.5, 0.0]))).relative_gap < 1e-12
+    True
+    """
     return examine(problem, iterate).certificate
 
 

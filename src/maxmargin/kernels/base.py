@@ -28,7 +28,16 @@ registry: Registry[type[Kernel]] = Registry("kernel", "maxmargin.kernels")
 
 
 class Kernel(ABC):
-    """k(x, x') = ⟨φ(x), φ(x')⟩; subclasses are frozen dataclasses whose fields are the kernel's parameters."""
+    """k(x, x') = ⟨φ(x), φ(x')⟩; subclasses are frozen dataclasses whose fields are the kernel's parameters.
+
+    A new kernel is one new file in this folder; CONTRIBUTING.md tells what it holds.
+
+    Examples
+    --------
+    >>> from maxmargin import list_kernels
+    >>> list_kernels()[:3]
+    ['custom', 'laplacian', 'linear']
+    """
 
     name: ClassVar[str]
     #: Whether φ is the identity, so that w is an ordinary vector.

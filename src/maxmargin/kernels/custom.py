@@ -16,7 +16,20 @@ from maxmargin.numeric.parallel import blocks
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """function(A, B): the matrix of k between the rows of A and the rows of B."""
+    """Any function of two matrices of rows; ``Problem(kernel=function)`` makes one.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(A, B)`` gives the matrix of k between the rows of A and the rows of B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Custom
+    >>> Custom(lambda A, B: A @ B.T + 1.0).block(np.array([[1.0]]), np.array([[2.0]]))
+    array([[3.]])
+    """
 
     name: ClassVar[str] = "custom"
     symmetric: ClassVar[bool] = False

@@ -39,12 +39,31 @@ PASSES = 3e3
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a callback sees."""
+    """What a callback sees.
+
+    Attributes
+    ----------
+    iteration : int
+        The solver's own count.
+    seconds : float
+        How long the solver has run; looks are not counted.
+    certificate : Certificate
+        What is proved of the point, from what the solver keeps.
+    point : Iterate
+        The pair that was looked at. Its arrays change when the solver goes on: copy what you keep.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> stop = lambda look: look.certificate.relative_gap < 0.5
+    >>> solve(problem, "subgradient", tol=0.0, callbacks=[stop]).status.reason
+    <Reason.CALLBACK: 'stopped by a callback'>
+    """
 
     iteration: int
     seconds: float
     certificate: Certificate
-    #: The pair that was looked at; live views, to be copied by whoever keeps them.
     point: Iterate
 
 

@@ -13,7 +13,19 @@ __all__ = ["DualArrays", "DualForm", "Loss", "list_losses", "loss"]
 
 
 def list_losses() -> list[str]:
-    """The names of all registered losses."""
+    """The names of all registered losses.
+
+    Returns
+    -------
+    list of str
+        The names that ``Problem(loss=...)`` takes, sorted.
+
+    Examples
+    --------
+    >>> from maxmargin import list_losses
+    >>> "hinge" in list_losses()
+    True
+    """
     return registry.names()
 
 

@@ -69,7 +69,16 @@ class DualForm:
 
 
 class Loss(ABC):
-    """A convex loss of one score; subclasses are frozen dataclasses whose fields are the loss's parameters."""
+    """A convex loss of one score; subclasses are frozen dataclasses whose fields are the loss's parameters.
+
+    A new loss is one new file in this folder; CONTRIBUTING.md tells what it holds.
+
+    Examples
+    --------
+    >>> from maxmargin import list_losses
+    >>> list_losses()[:3]
+    ['epsilon-insensitive', 'hinge', 'least-squares']
+    """
 
     name: ClassVar[str]
     task: ClassVar[Task]

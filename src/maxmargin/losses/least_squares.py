@@ -12,7 +12,15 @@ from maxmargin.losses.base import DualForm, Loss, Task, ridge_of, zeros_like
 
 @dataclass(frozen=True)
 class LeastSquares(Loss):
-    """(t − z)²; a regression unless the problem says ``task="classification"``."""
+    """The squared error (t − z)²; a regression unless the problem says ``task="classification"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import LeastSquares
+    >>> LeastSquares().value(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
+    array([0., 4.])
+    """
 
     name: ClassVar[str] = "least-squares"
     task: ClassVar[Task] = "regression"

@@ -15,7 +15,15 @@ from maxmargin.losses.base import Loss, Task, one_sided
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """log(1 + e^{−yz})."""
+    """The logistic loss log(1 + e^{−yz}).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Logistic
+    >>> Logistic().value(np.array([0.0, 40.0]), np.array([1.0, -1.0]))
+    array([ 0.69314718, 40.        ])
+    """
 
     name: ClassVar[str] = "logistic"
     task: ClassVar[Task] = "classification"

@@ -12,7 +12,15 @@ from maxmargin.losses.base import DualForm, Loss, Task, one_sided, ridge_of, zer
 
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """max(0, 1 − yz)²."""
+    """The squared hinge max(0, 1 − yz)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import SquaredHinge
+    >>> SquaredHinge().value(np.array([-1.0, 0.5, 2.0]), np.array([1.0, 1.0, 1.0]))
+    array([4.  , 0.25, 0.  ])
+    """
 
     name: ClassVar[str] = "squared-hinge"
     task: ClassVar[Task] = "classification"

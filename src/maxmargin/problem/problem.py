@@ -61,26 +61,40 @@ class Problem:
     X : array or sparse matrix of shape (n, d)
         Samples in rows; float32 stays float32, CSR stays CSR, and neither is copied. For ``kernel="precomputed"``
         the kernel matrix. Rows that do not fit into memory are `RowBlocks`, for the linear kernel.
-    y : array of length n
+    y : array of length n, default None
         Two labels of any kind (the smaller becomes −1), or real targets for a regression loss; None for one-class.
-    loss : str or Loss
+    loss : str or Loss, default "hinge"
         See `maxmargin.list_losses()`.
-    kernel : str, Kernel or callable
+    kernel : str, Kernel or callable, default "linear"
         See `maxmargin.list_kernels()`; a callable takes two matrices of rows.
-    bias : "free", "augmented" or "none"
+    bias : "free", "augmented" or "none", default "free"
         How the hyperplane may leave the origin.
-    C, lam : float
-        The weight of the loss, or λ = 1/C of ``Σ loss + λ/2 ‖w‖²``; give one of them. ``C=inf`` is the hard margin.
-    sample_weight, class_weight
-        Multiply C per sample and per label; ``class_weight="balanced"`` gives both classes the same sum.
-    bias_scale : float
+    C : float, default None
+        The weight of the loss: 1.0 unless `lam` is given. ``C=inf`` is the hard margin.
+    lam : float, default None
+        λ = 1/C of ``Σ loss + λ/2 ‖w‖²``, instead of C.
+    sample_weight : array of length n, default None
+        Multiplies C per sample; a weight of 2 is the row written twice.
+    class_weight : dict or "balanced", default None
+        Multiplies C per label; "balanced" gives both classes the same sum.
+    bias_scale : float, default 1.0
         The constant s of the augmented bias.
-    transform : callable
+    transform : callable, default None
         An explicit Φ, applied to X here and to new rows in prediction; goes with the linear kernel.
-    task : "classification" or "regression"
-        Only for least squares, which can be either.
-    cache_bytes : float
+    task : "classification" or "regression", default None
+        Only for least squares, which can be either; by default what the loss is for.
+    cache_bytes : float, default 1e9
         The cap on what is kept of the kernel matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> problem = Problem([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0]], [-1, -1, 1], C=10.0)
+    >>> problem
+    Problem(n=3, d=2, Hinge(), Linear(), bias='free', C=10)
+    >>> problem.dual(np.zeros(3)), problem.primal(np.zeros(3))
+    (0.0, 30.0)
     """
 
     X: Any

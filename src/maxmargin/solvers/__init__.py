@@ -18,7 +18,19 @@ __all__ = ["Solver", "candidates", "choose", "list_solvers", "refusal", "solver"
 
 
 def list_solvers() -> list[str]:
-    """The names of all registered solvers."""
+    """The names of all registered solvers.
+
+    Returns
+    -------
+    list of str
+        The names that ``solve(problem, name)`` takes, sorted; "auto" chooses among them.
+
+    Examples
+    --------
+    >>> from maxmargin import list_solvers
+    >>> "smo" in list_solvers()
+    True
+    """
     return registry.names()
 
 

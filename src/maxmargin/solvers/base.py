@@ -36,7 +36,18 @@ Starts = tuple[Literal["beta", "w"], ...]
 
 
 class Solver(ABC):
-    """An algorithm; subclasses are frozen dataclasses whose fields are its hyperparameters."""
+    """An algorithm; subclasses are frozen dataclasses whose fields are its hyperparameters.
+
+    A new solver is one new file in a folder of solvers; CONTRIBUTING.md tells what it holds.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import Subgradient
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> solve(problem, Subgradient(), max_iter=50).solver.name
+    'subgradient'
+    """
 
     #: The name it is registered under (with default hyperparameters).
     name: ClassVar[str]

@@ -9,7 +9,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
     4. When the violation over the active samples has halved, bring the slopes of the others up to date by the rows of
        K whose β changed; if one of them could move after all, make all samples active again.
 
-Cost: one pass over the active samples per step. This is for many problems on one matrix that is there already, as in a search.
+Cost: one pass over the active samples per step. This is for many problems on one matrix that is there already, as in a
+search.
 
 Joachims, "Making large-scale SVM learning practical", 1999; Fan, Chen & Lin, JMLR 6, 2005.
 """
