@@ -1,9 +1,8 @@
-"""What goes through the loop and what comes out: Event, Iterate, Trace, Status, Result."""
+"""Result and Status: the best point of a run with its proof, and why the run ended."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -13,204 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.problem import Problem
+from maxmargin.result.iterate import Iterate
+from maxmargin.result.trace import Trace
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
     from maxmargin.certificate.kkt import KKT
     from maxmargin.solvers.base import Solver
-
-
-@dataclass(frozen=True)
-class Event:
-    """One single update of a solver that makes its updates visible (``grain=1``).
-
-    A dual method moves the dual variables of one or two samples. Of a primal method these are the coefficients in
-    w = Σ coefficient_i φ(x_i), and of the perceptron its signed counts of corrections.
-
-    Attributes
-    ----------
-    indices : tuple of int
-        The samples whose variables moved.
-    before, after : tuple of float
-        Their values before and after the update.
-    unclipped : float
-        How far the first of them would have moved without its bounds.
-    gain : float, default nan
-        What the update gained in the dual; NaN for an algorithm that does not climb it.
-
-    Examples
-    --------
-    >>> from maxmargin import Problem, solve
-    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
-    >>> result = solve(problem, "smo", grain=1, every=1, snapshots=True)
-    >>> result.trace.snapshots[0].event.indices
-    (2, 1)
-    """
-
-    indices: tuple[int, ...]
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    unclipped: float
-    gain: float = float("nan")
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """The point of a solver after one step. Its arrays change when the solver goes on; the loop copies what it keeps.
-
-    Parameters
-    ----------
-    k : int, default 0
-        The solver's own count: epochs, steps or iterations.
-    w : array, default None
-        The weights in the problem's space: d + 1 numbers for the linear kernel, n coefficients for any other. None
-        where the solver has only β.
-    b : float, default None
-        The free bias; None where the best one for w is meant, or there is none.
-    beta : array, default None
-        The dual point; None where the solver has only w.
-    linked : bool, default True
-        Whether w is w(β) up to rounding, so that a look need not compute it.
-    scores : array, default None
-        Kβ as the solver keeps it, so that a look costs no pass over the data.
-    work : float, default 0.0
-        Multiply-adds since the last iterate: decides how often the loop can afford to look.
-    estimate : float, default None
-        The solver's own guess of the relative gap; it makes the loop look, and is never believed.
-    raw : array, default None
-        The solver's own β, where it is not feasible: `beta` is then the feasible point made from it.
-    event : Event, default None
-        The single update that led here, where the solver makes them visible.
-    related : Related, default None
-        The problem that the solver is really working on, and its point there (the penalty method).
-    answer : bool, default False
-        Whether it is the solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from maxmargin import Iterate, Problem, certify
-    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
-    >>> round(certify(problem, Iterate(w=np.array([1.0, 0.0]), b=-2.0)).primal, 6)
-    0.5
-    """
-
-    k: int = 0
-    w: np.ndarray | None = None
-    b: float | None = None
-    beta: np.ndarray | None = None
-    linked: bool = True
-    scores: np.ndarray | None = None
-    work: float = 0.0
-    estimate: float | None = None
-    raw: np.ndarray | None = None
-    event: Event | None = None
-    related: Related | None = None
-    answer: bool = False
-
-    def kept(self) -> Iterate:
-        """A copy that does not change when the solver goes on."""
-
-        def copy(a: np.ndarray | None) -> np.ndarray | None:
-            return None if a is None else a.copy()
-
-        return replace(self, w=copy(self.w), beta=copy(self.beta), scores=None, raw=copy(self.raw))
-
-
-@dataclass(frozen=True, eq=False)
-class Related:
-    """Another problem and a point of its dual, to be certified beside the one that was asked for."""
-
-    name: str
-    problem: Problem
-    beta: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """One moment of a run, for figures and animations: the hyperplane and the duals."""
-
-    iteration: int
-    seconds: float
-    w: np.ndarray
-    b: float
-    beta: np.ndarray
-    #: The solver's own β before it was made feasible; equal to `beta` where there was nothing to do.
-    raw_beta: np.ndarray
-    #: The single update that led here, where the solver makes them visible.
-    event: Event | None = None
-
-
-COLUMNS = (
-    "iteration",
-    "seconds",
-    "primal",
-    "dual",
-    "gap",
-    "relative_gap",
-    "kkt_violation",
-    "accuracy",
-    "support",
-    "free",
-    "bound",
-    "beta_sum",
-)
-
-
-@dataclass(eq=False)
-class Trace:
-    """What the loop saw, one row per look; ``trace["gap"]`` is a column. The clock stood still while it looked.
-
-    The columns are ``iteration``, ``seconds``, ``primal``, ``dual``, ``gap``, ``relative_gap``, ``kkt_violation``,
-    ``accuracy``, ``support``, ``free``, ``bound`` and ``beta_sum``, which is Σβ of the solver's own β before it is made
-    feasible.
-
-    Attributes
-    ----------
-    rows : list of tuple, default empty
-        The looks, with the columns in this order.
-    snapshots : list of Snapshot, default empty
-        The hyperplane and the duals of each look, where ``solve(snapshots=True)`` asked for them.
-    solver_seconds : float, default 0.0
-        Seconds that the solver ran.
-    look_seconds : float, default 0.0
-        Seconds that the loop spent on looking and certifying.
-
-    Examples
-    --------
-    >>> from maxmargin import Problem, solve
-    >>> trace = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]), "smo", every=1).trace
-    >>> len(trace["gap"]) == len(trace), float(trace["accuracy"][-1])
-    (True, 1.0)
-    """
-
-    rows: list[tuple[float, ...]] = field(default_factory=list)
-    snapshots: list[Snapshot] = field(default_factory=list)
-    solver_seconds: float = 0.0
-    look_seconds: float = 0.0
-
-    def add(
-        self,
-        iteration: int,
-        seconds: float,
-        certificate: Certificate,
-        accuracy: float = np.nan,
-        beta_sum: float = np.nan,
-    ) -> None:
-        """One more row: a look at an iteration, and what was proved there."""
-        counts = certificate.kinds.counts
-        proved = (certificate.primal, certificate.dual, certificate.gap, certificate.relative_gap)
-        support = (counts["free"] + counts["bound"], counts["free"], counts["bound"])
-        self.rows.append((iteration, seconds, *proved, certificate.kkt_violation, accuracy, *support, beta_sum))
-
-    def __getitem__(self, column: str) -> np.ndarray:
-        return np.array([row[COLUMNS.index(column)] for row in self.rows], dtype=np.float64)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, float]]:
-        return (dict(zip(COLUMNS, row, strict=True)) for row in self.rows)
 
 
 class Reason(Enum):
