@@ -5,8 +5,8 @@
     python benchmarks/defaults.py --only "SVC letter" --only digits
 
 Fits are interleaved: ours, scikit-learn's, scikit-learn-intelex's, and again, in one process, warm. The table has
-medians. The objective is computed here, in NumPy, from what each estimator left behind; it is that of our problem for everybody
-(for `LinearSVC` and `LinearSVR` with a free intercept, which is then the best one for the given weights).
+medians. The objective is computed here, in NumPy, from what each estimator left behind; it is that of our problem for
+everybody (for `LinearSVC` and `LinearSVR` with a free intercept, which is then the best one for the given weights).
 """
 
 from __future__ import annotations
@@ -283,10 +283,7 @@ def main() -> None:
             rows.append(measure(case, options.cap))
             print(table(rows[-1:]).splitlines()[2], flush=True)
     packages = versions(["maxmargin", "scikit-learn", "scikit-learn-intelex"])
-    text = f"{table(rows)}
-
-{machine()}, {packages}
-"
+    text = "\n\n".join((table(rows), f"{machine()}, {packages}")) + "\n"
     print(text)
     if options.out:
         (RESULTS / f"{options.out}.md").write_text(text)

@@ -12,8 +12,8 @@ iteration costs one matrix of d × d, whatever the scale of the features; column
     3. The affine direction, and how far it may go.
     4. The centred and corrected direction: σ = (μ after the affine step / μ)³.
     5. A step of 0.995 of the way to the nearest bound, the same for all variables.
-    6. Variables that their multipliers hold at a bound are put there, the others take up what Σβ is off; the
-       certificate is about that β and its w.
+    6. Variables that their multipliers hold at a bound are put there, the others take up what Σβ is off. The
+       certificate is about that β and w; where it fails, about β as it was, its heavier side scaled down.
 
 Mehrotra, SIAM J. Optimization 2, 1992; Ferris & Munson, SIAM J. Optimization 13, 2002.
 """
@@ -38,8 +38,12 @@ SHORT = 0.995
 
 
 class Boxed(NamedTuple):
-    """The variables 0 ≤ a ≤ c: the sample of each, the sign with which it counts, its bound and its cost."""
+    """The variables 0 ≤ a ≤ c: the sample of each, the sign with which it counts, its bound and its cost.
 
+    β is `base` where all of them are 0.
+    """
+
+    base: np.ndarray
     sample: np.ndarray
     sign: np.ndarray
     c: np.ndarray
@@ -99,30 +103,34 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
         _move(at, direction, t)
         step += 1
     # 6.
-    if not np.isfinite(best) or not _crossed_over(boxed, at, free, beta):
-        return -1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    w[:] = rows.scale * np.dot(beta, rows.S)
-    b = constant * constant * beta.sum()
-    if free:
-        b = _middle(dual, np.dot(rows.X, w), beta)
-    return judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+    w[:] = at.v[:d] / rows.scale
+    b = at.v[d] - np.dot(rows.centre, w)
+    proved = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    inside = np.zeros(len(boxed.c), np.bool_)
+    if np.isfinite(best) and _crossed_over(boxed, at, free, beta, inside):
+        _polish(rows, dual, boxed, inside, free, constant, b, beta)
+        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+    if np.isfinite(best) and proved[0] < 0 and _balanced(boxed, at, free, beta):
+        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+    return proved
 
 
 @compiled
 def _boxed(dual):
-    """One variable for each sign that a sample's box allows."""
-    n, m = len(dual.target), 0
-    for i in range(n):
-        m += (dual.upper[i] > 0.0) + (dual.lower[i] < 0.0)
-    sample, sign, c, q = np.empty(m, np.int64), np.empty(m), np.empty(m), np.empty(m)
+    """One variable for each sign that a sample's box allows; one for both where there is no tube between them."""
+    n = len(dual.target)
+    base, sample, sign = np.zeros(n), np.empty(2 * n, np.int64), np.empty(2 * n)
+    c, q = np.empty(2 * n), np.empty(2 * n)
     k = 0
     for i in range(n):
+        if dual.tube[i] == 0.0:
+            base[i] = dual.lower[i]
         for s in (1.0, -1.0):
-            bound = dual.upper[i] if s > 0.0 else -dual.lower[i]
+            bound = dual.upper[i] - base[i] if s > 0.0 else base[i] - dual.lower[i]
             if bound > 0.0:
                 sample[k], sign[k], c[k], q[k] = i, s, bound, dual.tube[i] - s * dual.target[i]
                 k += 1
-    return Boxed(sample, sign, c, q)
+    return Boxed(base, sample[:k], sign[:k], c[:k], q[:k])
 
 
 @compiled
@@ -134,7 +142,7 @@ def _first_point(boxed, d):
 
 @compiled
 def _betas(boxed, a, beta):
-    beta[:] = 0.0
+    beta[:] = boxed.base
     for k in range(len(a)):
         beta[boxed.sample[k]] += boxed.sign[k] * a[k]
 
@@ -260,11 +268,11 @@ def _move(at, step, t):
 
 
 @compiled
-def _crossed_over(boxed, at, free, beta):
+def _crossed_over(boxed, at, free, beta, inside):
     """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
     size = max(np.abs(boxed.q).mean(), 1e-300)
     m = len(at.a)
-    a, inside = np.empty(m), np.zeros(m, np.bool_)
+    a = np.empty(m)
     for k in range(m):
         c, rest = boxed.c[k], boxed.c[k] - at.a[k]
         if at.a[k] * size < at.low[k] * c:
@@ -277,13 +285,13 @@ def _crossed_over(boxed, at, free, beta):
         for _ in range(3):  # again for what rounding leaves
             excess, room = 0.0, 0.0
             for k in range(m):
-                excess += boxed.sign[k] * a[k]
+                excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
                 if inside[k]:
                     room += min(a[k], boxed.c[k] - a[k])
-            if excess == 0.0:
+            if abs(excess) <= 1e-15 * boxed.c.sum():  # the certificate counts the rest as rounding
                 break
             if abs(excess) >= room:
-                return _balanced(boxed, at, beta)
+                return False
             for k in range(m):
                 if inside[k]:
                     a[k] -= boxed.sign[k] * excess * (min(a[k], boxed.c[k] - a[k]) / room)
@@ -292,9 +300,53 @@ def _crossed_over(boxed, at, free, beta):
 
 
 @compiled
-def _balanced(boxed, at, beta):
-    """β as it is, its heavier side scaled down until Σβ = 0."""
+def _polish(rows, dual, boxed, inside, free, constant, b, beta):
+    """Newton steps on the β inside their bounds alone, so that they satisfy their equations z = target ∓ tube exactly.
+
+    They are kept where they stay inside their bounds.
+    """
+    chosen, most = np.flatnonzero(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
+    m = len(chosen)
+    if m == 0 or m > most:
+        return
+    T = np.empty((m, rows.S.shape[1]))
+    for k in range(m):
+        T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
+    K = np.dot(T, T.T) + constant * constant
+    ridge = 1e-13 * np.trace(K) / m
+    for k in range(m):
+        K[k, k] += ridge
+    factor(K)
+    ones = np.ones(m)
+    substitute(K, ones)
+    moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
+    for _ in range(3):
+        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * moved.sum())
+        step = np.empty(m)
+        for k in range(m):
+            i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
+            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
+        substitute(K, step)
+        if free:
+            shift = (step.sum() + moved.sum()) / ones.sum()
+            step -= shift * ones
+            bias += shift
+        for k in range(m):
+            moved[boxed.sample[chosen[k]]] += step[k]
+    for k in range(m):
+        i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
+        a = s * (moved[i] - boxed.base[i])
+        if not 0.0 < a < boxed.c[chosen[k]]:
+            return
+    beta[:] = moved
+
+
+@compiled
+def _balanced(boxed, at, free, beta):
+    """β as it is, its heavier side scaled down until Σβ = 0 for a free bias."""
     _betas(boxed, at.a, beta)
+    if not free:
+        return True
     positive, negative = np.maximum(beta, 0.0).sum(), np.maximum(-beta, 0.0).sum()
     if not min(positive, negative) > 0.0:
         return False
@@ -304,18 +356,3 @@ def _balanced(boxed, at, beta):
         elif beta[i] < 0.0 and negative > positive:
             beta[i] *= positive / negative
     return True
-
-
-@compiled
-def _middle(dual, scores, beta):
-    """The bias half-way between the steepest rise and the steepest fall of the dual."""
-    high, low = -np.inf, np.inf
-    for i in range(len(beta)):
-        slope = dual.target[i] - scores[i]
-        if beta[i] < dual.upper[i]:
-            high = max(high, slope + (-dual.tube[i] if beta[i] >= 0.0 else dual.tube[i]))
-        if beta[i] > dual.lower[i]:
-            low = min(low, slope + (-dual.tube[i] if beta[i] > 0.0 else dual.tube[i]))
-    if np.isfinite(high) and np.isfinite(low):
-        return 0.5 * (high + low)
-    return high if np.isfinite(high) else (low if np.isfinite(low) else 0.0)

@@ -110,7 +110,7 @@ def run(
     beta: np.ndarray,
     most: float = MOST_WORK,
 ) -> SmallFit:
-    """Solve from a feasible β, which moves; `error` bounds the rounding of a value of K, `most` the steps times rows."""
+    """Solve from a feasible β, which moves; `error` bounds the rounding of K's values, `most` the steps times rows."""
     began = perf_counter()
     codes = np.empty(len(beta), np.int8)
     total = float(form.total or 0.0)
