@@ -20,6 +20,12 @@ from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.transforms import PolynomialTransform
 
 
+def row_of(gram, i, now=None):
+    """Row i of K, fetched if it must be; a view into the cache."""
+    gram.fetch(np.array([i]), int(gram.stamp.max(initial=0)) + 1 if now is None else now)
+    return gram.cache[gram.slot[i]]
+
+
 def inner(a, b):
     return sum(p * q for p, q in zip(a, b, strict=True))
 
@@ -274,7 +280,7 @@ def test_gram_is_the_matrix(kernel, make, offset):
     K = kernel.fitted(X_GRAM).block(X_GRAM, X_GRAM) + offset
     gram = gram_of(kernel, X, offset, rows_kept=3)
     for i in range(12):
-        assert_allclose(gram.row(i, i), K[i], rtol=1e-12, atol=1e-13)
+        assert_allclose(row_of(gram, i, i), K[i], rtol=1e-12, atol=1e-13)
     assert_allclose(gram.diag, np.diag(K), rtol=1e-12)
     assert_allclose(gram_of(kernel, X, offset).full(), K, rtol=1e-12, atol=1e-13)
     v = np.random.default_rng(0).normal(size=12)
@@ -290,7 +296,7 @@ def test_gram_of_float32_keeps_float32_rows_and_multiplies_in_float64(kernel):
     v = np.random.default_rng(0).normal(size=12)
     for make in (np.asarray, sp.csr_array):
         gram = Gram(kernel.fitted(X), make(X))
-        assert gram.row(3).dtype == np.float32 and gram.full().dtype == np.float32
+        assert row_of(gram, 3).dtype == np.float32 and gram.full().dtype == np.float32
         assert_allclose(gram.full(), exact, rtol=1e-5, atol=1e-5)
         assert gram.product(v).dtype == np.float64
         assert_allclose(gram.product(v), exact @ v, rtol=1e-11, atol=1e-12 * np.abs(exact).sum())
@@ -306,7 +312,7 @@ def test_blocks_change_nothing(make, threads, monkeypatch):
     kernel = RBF(gamma=0.5)
     K = kernel.block(X, X) + 2.0
     gram = Gram(kernel, make(X), offset=2.0)
-    assert_allclose(gram.row(7), K[7], rtol=1e-12)
+    assert_allclose(row_of(gram, 7), K[7], rtol=1e-12)
     gram.fetch(np.array([3, 599]), 1)
     assert_allclose(gram.cache[gram.slot[[3, 599]]], K[[3, 599]], rtol=1e-12)
     v = np.random.default_rng(0).normal(size=600) * (np.arange(600) % 3 > 0)
@@ -330,7 +336,7 @@ def test_cache_stays_under_its_cap_and_serves_the_right_rows(order, rows_kept):
     K = X_GRAM @ X_GRAM.T
     gram = gram_of(Linear(), rows_kept=rows_kept)
     for now, i in enumerate(order):
-        assert_allclose(gram.row(i, now), K[i], atol=1e-14)
+        assert_allclose(row_of(gram, i, now), K[i], atol=1e-14)
         assert gram.cache.nbytes <= rows_kept * ROW
         kept = np.flatnonzero(gram.slot >= 0)
         assert kept.size <= rows_kept and i in kept
@@ -354,7 +360,7 @@ def test_evicts_the_least_recently_used():
 def test_asking_for_a_row_is_a_use_of_it():
     gram = gram_of(Linear(), rows_kept=2)
     for now, i in enumerate((5, 6, 5, 7)):
-        gram.row(i, now)
+        row_of(gram, i, now)
     assert set(np.flatnonzero(gram.slot >= 0)) == {5, 7}
 
 
@@ -380,7 +386,7 @@ def test_full_is_in_order_whatever_was_fetched_before(before):
     for now, i in enumerate(before):
         gram.fetch(np.array([i, i]), now)
     assert_allclose(gram.full(), X_GRAM @ X_GRAM.T, atol=1e-14)
-    assert_allclose(gram.row(4), X_GRAM @ X_GRAM[4], atol=1e-14)
+    assert_allclose(row_of(gram, 4), X_GRAM @ X_GRAM[4], atol=1e-14)
 
 
 def test_full_refuses_with_the_bytes_it_needs():
@@ -408,7 +414,7 @@ def test_precomputed():
         X = K.astype(dtype)
         gram = Gram(Precomputed().fitted(X), X, offset=1.0, cache_bytes=4 * 12 * X.itemsize)
         for i in range(12):
-            assert_array_equal(gram.row(i, i), X[i] + dtype(1.0))
+            assert_array_equal(row_of(gram, i, i), X[i] + dtype(1.0))
         v = np.arange(12.0) - 3.0
         assert_allclose(gram.product(v), (X.astype(np.float64) + 1.0) @ v, rtol=1e-13)
         assert_allclose(gram.product_of(np.array([5, 2]), v), (X.astype(np.float64) + 1.0)[[5, 2]] @ v, rtol=1e-13)

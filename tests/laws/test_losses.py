@@ -1,13 +1,19 @@
 """What every loss must obey, whatever its formula: MATH.md, sections 1 and 2."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from maxmargin.losses import list_losses
+from maxmargin import Problem, solve
+from maxmargin.errors import InvalidInput
+from maxmargin.losses import Logistic, list_losses
 from maxmargin.losses import loss as loss_by_name
+from maxmargin.losses.base import registry
 
 TARGETS = {"classification": (-1.0, 1.0), "regression": (-2.5, 0.0, 0.75), "novelty": (1.0,)}
 SCORES = np.linspace(-6.0, 6.0, 97)
@@ -101,7 +107,7 @@ def test_curvature_is_the_largest_second_derivative(loss):
     assert steepest == pytest.approx(loss.curvature, rel=1e-4)
 
 
-def test_second_is_the_difference_of_slopes_on_one_side_or_the_other(loss):
+def test_second_derivative_is_the_difference_of_slopes_on_one_side_or_the_other(loss):
     z, t = samples(loss)
     smooth = np.array([np.abs(kinks(loss, t_i) - z_i).min(initial=1.0) > 1e-3 for z_i, t_i in zip(z, t, strict=True)])
     z, t, h = z[smooth], t[smooth], 1e-6
@@ -249,3 +255,101 @@ def test_names():
         assert loss_by_name(name.replace("-", "_")) == loss_by_name(name)
         made = loss_by_name(name)
         assert loss_by_name(made) is made
+
+
+# The dual
+
+
+def dual_terms(loss, beta, t, C):
+    return -C * loss.conjugate(-beta / C, t)
+
+
+def inside(loss, t, C, shares):
+    """Points strictly inside the box, at these shares of its width (of 4C where it has no end)."""
+    lower, upper = loss.bounds(t, C)
+    lower, upper = np.maximum(lower, -2.0 * C), np.minimum(upper, 2.0 * C)
+    return lower + shares * (upper - lower)
+
+
+@pytest.mark.parametrize("C", [0.3, 20.0])
+def test_the_dual_slope_is_the_derivative_of_the_dual_terms(loss, C):
+    for t in TARGETS[loss.task]:
+        shares = np.array([0.03, 0.2, 0.45, 0.7, 0.97])
+        t, weights = np.full(len(shares), t), np.full(len(shares), C)
+        beta, h = inside(loss, t, weights, shares), 1e-6 * C
+        up, down = (dual_terms(loss, beta + sign * h, t, weights) for sign in (1.0, -1.0))
+        assert_allclose(loss.dual_slope(beta, t, weights), (up - down) / (2 * h), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 50.0])
+def test_no_multiple_is_better_than_the_best_one(loss, C):
+    rng = np.random.default_rng(0)
+    for sqnorm in (1e-3, 1.0, 1e4):
+        t = rng.choice(TARGETS[loss.task], 12)
+        weights = np.full(12, C)
+        beta = inside(loss, t, weights, rng.random(12))
+
+        def value(share, beta=beta, t=t, weights=weights, sqnorm=sqnorm):
+            return float(dual_terms(loss, share * beta, t, weights).sum()) - 0.5 * share**2 * sqnorm
+
+        best = loss.best_multiple(beta, t, weights, sqnorm)
+        others = max(value(share) for share in np.r_[np.linspace(0.0, 1.0, 501), np.geomspace(1e-9, 1.0, 200)])
+        assert 0.0 <= best <= 1.0 and value(best) >= others - 1e-9 * max(1.0, abs(others))
+
+
+def test_tasks_and_hard_margin_are_what_a_problem_takes(loss):
+    X, y = [[0.0], [1.0], [3.0]], [-1.0, -1.0, 1.0]
+    for task in ("classification", "regression", "novelty"):
+        if task in loss.tasks:
+            assert Problem(X, y, loss=loss, task=task).task == task
+        else:
+            with pytest.raises(InvalidInput, match="is for"):
+                Problem(X, y, loss=loss, task=task)
+    if loss.hard_margin:
+        assert Problem(X, y, loss=loss, C=np.inf).hard
+    else:
+        with pytest.raises(InvalidInput, match="needs a finite C"):
+            Problem(X, y, loss=loss, C=np.inf)
+
+
+def test_a_loss_whose_dual_is_not_quadratic_is_one_class(monkeypatch):
+    monkeypatch.setattr(registry, "_entries", dict(registry._entries))  # so that it is gone afterwards
+
+    @dataclass(frozen=True)
+    class Steeper(Logistic):
+        """log(1 + e^{−3yz}): the logistic loss of three times the score."""
+
+        name: ClassVar[str] = "steeper"
+        curvature: ClassVar[float] = 9 * 0.25
+        steepest: ClassVar[float] = 3.0
+
+        def value(self, z, t):
+            return Logistic().value(3 * z, t)
+
+        def slope(self, z, t):
+            return 3 * Logistic().slope(3 * z, t)
+
+        def second_derivative(self, z, t):
+            return 9 * Logistic().second_derivative(3 * z, t)
+
+        def conjugate(self, u, t):
+            return Logistic().conjugate(u / 3, t)
+
+        def bounds(self, t, C):
+            return Logistic().bounds(t, 3 * C)
+
+        def dual_slope(self, beta, t, C):
+            return Logistic().dual_slope(beta, t, 3 * C) / 3
+
+        def best_multiple(self, beta, t, C, sqnorm):
+            return Logistic().best_multiple(beta / 3, t, C, sqnorm)
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=80) > 0, 1, -1)
+    found = solve(Problem(X, y, loss="steeper", C=0.7), tol=1e-9)
+    assert found.certificate.holds(1e-9) and found.certificate.kkt_violation < 1e-3
+    without = solve(Problem(X, y, loss="steeper", C=0.7, bias="none"), tol=1e-9)
+    # ½‖v/3‖² + C Σ ℓ(v): the same with a ninth of the norm, so that C is nine times as large.
+    nine = solve(Problem(X, y, loss="logistic", C=9 * 0.7, bias="none"), tol=1e-9)
+    assert_allclose(3.0 * without.w, nine.w, rtol=1e-4, atol=1e-5)

@@ -103,11 +103,6 @@ class Gram:
         self.stamp[slots] = now
         self.fetched += index.size
 
-    def row(self, i: int, now: int | None = None) -> np.ndarray:
-        """Row i of K + offset; a view into the cache, good until the next fetch."""
-        self.fetch(np.array([i]), int(self.stamp.max(initial=0)) + 1 if now is None else now)
-        return self.cache[self.slot[i]]
-
     def full(self, who: str = "this solver", instead: str = "smo") -> np.ndarray:
         """The whole matrix, if it fits the cap."""
         if self.capacity < self.n:

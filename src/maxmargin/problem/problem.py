@@ -31,7 +31,7 @@ from maxmargin.numeric.parallel import blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.sparse_columns import check_width
 from maxmargin.problem.bias import kinked_bias, kinks_with_slopes, smooth_bias
-from maxmargin.problem.projection import project
+from maxmargin.problem.projection import balanced, project
 from maxmargin.problem.space import KernelSpace, LinearSpace, Space, linear_space
 from maxmargin.problem.validation import (
     check_cost,
@@ -362,10 +362,7 @@ class Problem:
         if self.bias == "free" and self.task != "classification":
             beta = self.feasible(beta)
         elif self.bias == "free":
-            positive, negative = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
-            lighter = min(positive, negative)
-            beta = np.where(beta > 0, beta * (lighter / positive if positive else 0.0), beta)
-            beta = np.where(beta < 0, beta * (lighter / negative if negative else 0.0), beta)
+            beta = balanced(beta)
         return beta * self.best_multiple(beta)
 
     def best_multiple(self, beta: np.ndarray) -> float:

@@ -15,6 +15,14 @@ from maxmargin.errors import InvalidInput
 from maxmargin.numeric.compiled import compiled
 
 
+def balanced(beta: np.ndarray) -> np.ndarray:
+    """β with Σβ = 0: the sign with the larger sum is scaled down, so that bounds on either side of 0 still hold."""
+    positive, negative = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
+    lighter = min(positive, negative)
+    beta = np.where(beta > 0, beta * (lighter / positive if positive else 0.0), beta)
+    return np.where(beta < 0, beta * (lighter / negative if negative else 0.0), beta)
+
+
 def project(
     v: np.ndarray,
     lower: np.ndarray,

@@ -74,14 +74,5 @@ def piece() -> float:
     return getattr(_here, "piece", inf)
 
 
-def in_time(function: Callable[[], object]) -> bool:
-    """Call a function; whether it came to its end before the time was over."""
-    try:
-        function()
-    except TimeUp:
-        return False
-    return True
-
-
 def _moment() -> float | None:
     return getattr(_here, "moment", None)

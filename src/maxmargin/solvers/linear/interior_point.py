@@ -47,6 +47,7 @@ from maxmargin.kernels.base import slice_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import blocks, over_blocks
 from maxmargin.problem import Problem
+from maxmargin.problem.projection import balanced
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable
@@ -345,14 +346,9 @@ def _middle(form: DualForm) -> np.ndarray:
     base = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
     if form.total is None:
         return base + 0.5 * reach
-    if form.total is not None and form.total != 0.0:  # all at the same share of their way up
+    if form.total != 0.0:  # all at the same share of their way up
         return base + reach * ((form.total - float(base.sum())) / float(reach.sum()))
-    # The duals of the two classes must balance: the heavier class starts nearer to 0.
-    middle = base + 0.5 * reach
-    positive, negative = float(middle[middle > 0].sum()), -float(middle[middle < 0].sum())
-    lighter = min(positive, negative)
-    middle = np.where(middle > 0, middle * (lighter / positive if positive else 0.0), middle)
-    return np.where(middle < 0, middle * (lighter / negative if negative else 0.0), middle)
+    return balanced(base + 0.5 * reach)  # the class with the larger sum starts nearer to 0
 
 
 registry.register(InteriorPoint.name, InteriorPoint())
