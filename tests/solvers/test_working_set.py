@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +10,11 @@ from sklearn.svm import SVC
 
 from maxmargin import Problem, solve
 from maxmargin.gram.active_square import ActiveSquare
+from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.kernels import RBF
 from maxmargin.result import Iterate, Reason
-from maxmargin.solvers.kernel.working_set import PAUSE, WorkingSet, _Run
+from maxmargin.solvers.kernel import working_set, working_set_scores
+from maxmargin.solvers.kernel.working_set import WorkingSet, _Run
 from maxmargin.solvers.kernel.working_set_choice import middle, violation
 from maxmargin.solvers.kernel.working_set_scores import Scores
 from maxmargin.solvers.kernel.working_set_steps import ranges, submatrix
@@ -58,8 +60,7 @@ def test_pair_steps_end_as_soon_as_the_violation_is_small_enough(enough):
 
     def left_after(steps: int) -> tuple[int, float]:
         beta, g = np.zeros(n), form.target.copy()
-        arrays = (np.ones(n), form.ridge, form.tube, form.lower, form.upper, beta, g)
-        done, missing = pair_steps(K, np.arange(n), np.zeros(n, np.int64), 0, steps, True, enough, *arrays)
+        done, missing = pair_steps(whole_rows(K), 0, steps, True, enough, np.ones(n), form.arrays, beta, g)
         assert missing == -1
         return done, violation(*ranges(form.tube, form.lower, form.upper, beta, g), True)
 
@@ -85,7 +86,7 @@ def test_a_long_round_can_be_ended_within_it():
     X, y = noisy(1800, 5)
     problem = Problem(X, y, kernel="rbf", C=1e4)
     ended = solve(problem, WorkingSet(size=16), tol=1e-12, max_iter=100)
-    assert ended.status.reason is Reason.MAX_ITER and ended.iterations < 100 + 2 * PAUSE
+    assert ended.status.reason is Reason.MAX_ITER and ended.iterations < 100 + 2 * working_set.settings.working_sets
     assert problem.is_feasible(ended.beta) and np.isfinite(ended.certificate.gap)
 
 
@@ -101,7 +102,7 @@ def test_float32_rows_do_not_limit_the_gap(C):
 def test_of_very_many_violators_the_worst_become_active(monkeypatch):
     X, y = noisy(300, 4)
     problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
-    monkeypatch.setattr(sys.modules[_Run.__module__], "CROWD", 40)
+    monkeypatch.setattr(working_set, "settings", replace(working_set.settings, most_entering=40))
     run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
     run.beta[:20] = 0.5 * problem.target[:20]
     run.scores.see(np.arange(300), run.beta)
@@ -163,7 +164,7 @@ def test_a_few_far_samples_are_not_left_behind(kept):
 @pytest.mark.parametrize("off, mended", [(1e-12, False), (1e-9, True)])
 def test_scores_are_recomputed_where_a_few_show_that_they_are_off(kept, off, mended, monkeypatch):
     scores, beta, _ = kept
-    monkeypatch.setattr(sys.modules[Scores.__module__], "NEAR", np.inf)
+    monkeypatch.setattr(working_set_scores, "settings", replace(working_set_scores.settings, near=np.inf))
     exact = scores.space.scores(beta)
     scores.values = exact + off
     scores.late[:3] = True
@@ -187,7 +188,7 @@ def test_late_scores_change_nothing_but_the_work(C, monkeypatch):
     problem = Problem(X, y, kernel=RBF(gamma=0.1), C=C)
     fits = [solve(problem, WorkingSet(), tol=1e-9)]
     assert any(ever)
-    monkeypatch.setattr(sys.modules[Scores.__module__], "FAR", np.inf)
+    monkeypatch.setattr(working_set_scores, "settings", replace(working_set_scores.settings, far=np.inf))
     fits.append(solve(problem, WorkingSet(), tol=1e-9))
     assert all(fit.status.reason is Reason.CONVERGED for fit in fits)
     assert fits[0].certificate.dual == pytest.approx(fits[1].certificate.dual, rel=2e-9)

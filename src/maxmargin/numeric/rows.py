@@ -1,7 +1,8 @@
 """Three row primitives hide the storage: ``row_dot``, ``row_axpy``, ``row_sqnorm`` on a dense array or a CSR.
 
 Inner loops are written once with these three and compile to the storage at hand. Data may be float32;
-every sum is float64. A fourth, ``prefetch_ahead``, asks the memory for what a shuffled loop will soon need.
+every sum is float64. Two more, ``row_prefetch`` and ``prefetch_numbers``, ask the memory for what a shuffled loop will
+soon need.
 """
 
 from __future__ import annotations
@@ -138,25 +139,23 @@ def _row_prefetch(X, i):
     return _csr_prefetch if isinstance(X, types.BaseTuple) else _dense_prefetch
 
 
-def prefetch_ahead(X, order, p, stop, target, ridge, tube, lower, upper, q, beta):  # type: ignore[no-untyped-def]
-    """Ask for the row and the numbers of a sample that comes soon after place p: shuffled ones are cache misses.
+def prefetch_numbers(i, target, ridge, tube, lower, upper, q, beta):  # type: ignore[no-untyped-def]
+    """Ask for the numbers of sample i ahead of their use: in a shuffled order each is a cache miss.
 
     The arrays come one by one: in a tuple, each of them is counted in every step, which takes a third of the time.
     """
 
 
-@overload(prefetch_ahead, inline="always")
-def _prefetch_ahead(X, order, p, stop, target, ridge, tube, lower, upper, q, beta):
-    def ask(X, order, p, stop, target, ridge, tube, lower, upper, q, beta):
-        soon = order[min(p + AHEAD, stop - 1)]
-        row_prefetch(X, soon)
-        prefetch(target, soon)
-        prefetch(ridge, soon)
-        prefetch(tube, soon)
-        prefetch(lower, soon)
-        prefetch(upper, soon)
-        prefetch(q, soon)
-        prefetch(beta, soon)
+@overload(prefetch_numbers, inline="always")
+def _prefetch_numbers(i, target, ridge, tube, lower, upper, q, beta):
+    def ask(i, target, ridge, tube, lower, upper, q, beta):
+        prefetch(target, i)
+        prefetch(ridge, i)
+        prefetch(tube, i)
+        prefetch(lower, i)
+        prefetch(upper, i)
+        prefetch(q, i)
+        prefetch(beta, i)
 
     return ask
 

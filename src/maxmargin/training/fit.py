@@ -100,14 +100,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     X, learnt = ready.X, ready.scaling
     n, d = X.shape
     if concerns(recipe):
-        estimator = estimated(X, data, weights, recipe, scheme, budget)
-        model = model_of(estimator, names=data.names, zero_based=data.zero_based, training=None)
-        model = check(replace(model, scaling=learnt))
-        names = model.machine_names()
-        solved = solved_of(estimator, recipe, names)
-        traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
-        told = names if len(solved) == len(names) else ["all classes"]
-        return Fit(model, solved, traces, [Machine(name, np.arange(n), None) for name in told], None)
+        return _fit_by_estimator(data, weights, ready, budget)
     # 3.
     machines = split(recipe, samples, ready.target, classes, scheme)
     if isinstance(recipe.kernel, Linear) and sp.issparse(X):
@@ -152,6 +145,18 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         scaling=learnt,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
+
+
+def _fit_by_estimator(data: Data, weights: np.ndarray | None, ready: Prepared, budget: Budget) -> Fit:
+    """A model that one estimator trains as a whole: several classes together, or ν."""
+    estimator = estimated(ready.X, data, weights, ready.recipe, ready.scheme, budget)
+    model = model_of(estimator, names=data.names, zero_based=data.zero_based, training=None)
+    model = check(replace(model, scaling=ready.scaling))
+    names = model.machine_names()
+    solved = solved_of(estimator, ready.recipe, names)
+    traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
+    told = names if len(solved) == len(names) else ["all classes"]
+    return Fit(model, solved, traces, [Machine(name, np.arange(ready.X.shape[0]), None) for name in told], None)
 
 
 @dataclass(frozen=True, eq=False)
