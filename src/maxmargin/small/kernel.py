@@ -40,7 +40,7 @@ MOST_WORK = 2e8
 #: Pair steps between two looks at the gap, which costs about one of them.
 BETWEEN = 16
 #: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
-AIM = 0.01
+AIM = 0.1
 #: The least steps times rows before the first look (some microseconds): tiny problems are solved to the last digits.
 LEAST_WORK = 2e4
 

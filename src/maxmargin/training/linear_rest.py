@@ -55,7 +55,8 @@ def solve_on_same_rows(
             return
         fit = run(rows, form, weights, bias == "free", constant if bias == "augmented" else 0.0, budget.tol)
         if fit.done:
-            found[k] = _solution(fit, samples, loss.task == "classification", budget.tol)
+            b = constant * (fit.proved.b / constant) if bias == "augmented" else fit.proved.b  # as a weight times it
+            found[k] = _solution(fit, b, samples, loss.task == "classification", budget.tol)
 
     with one_blas_thread():
         try:
@@ -69,8 +70,8 @@ def solve_on_same_rows(
     return found
 
 
-def _solution(fit: LinearFit, samples: Samples, classes: bool, tol: float) -> Solution:
+def _solution(fit: LinearFit, b: float, samples: Samples, classes: bool, tol: float) -> Solution:
     certificate = fit.certificate(samples.X.dtype)
     status = Status(Reason.CONVERGED, converged_text(certificate, tol))
     trace = fit.trace(certificate, classes)
-    return Solution(fit.beta, fit.w, fit.proved.b, certificate, status, trace, max(1, fit.proved.steps))
+    return Solution(fit.beta, fit.w, b, certificate, status, trace, max(1, fit.proved.steps))

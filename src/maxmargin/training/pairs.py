@@ -34,8 +34,8 @@ from maxmargin.training.train import Solution
 
 #: The most rows of a pair that is solved in one call.
 MOST_ROWS = 4000
-#: Rows up to which one call for all kernel values is faster than one for each block.
-FEW = 300
+#: The same for the linear kernel, which has solvers that need no kernel values.
+MOST_ROWS_LINEAR = 1000
 #: Kernel values from which on threads pay: waking one takes a tenth of a millisecond.
 THREADED = 3e5
 #: Steps times rows that pair steps on linear problems may take: where they crawl, others are sooner there.
@@ -103,8 +103,8 @@ class _Blocks:
         self.small = set(np.argsort(counts, kind="stable")[:room].tolist())
         self.counts = counts
         n = len(samples.codes)
-        #: Sparse rows are multiplied faster all at once than block by block, and so are few.
-        self.at_once = (sp.issparse(samples.X) or n <= FEW) and 8.0 * n * n <= KEPT * cache_bytes
+        #: Sparse rows are multiplied faster all at once than block by block.
+        self.at_once = sp.issparse(samples.X) and 8.0 * n * n <= KEPT * cache_bytes
         self.cache_bytes = cache_bytes
 
     @cached_property
@@ -121,7 +121,8 @@ class _Blocks:
 
     def fits(self, a: int, b: int) -> bool:
         """Whether a pair is small enough."""
-        return {a, b} <= self.small and self.counts[a] + self.counts[b] <= MOST_ROWS
+        most = MOST_ROWS_LINEAR if isinstance(self.kernel, Linear) else MOST_ROWS
+        return {a, b} <= self.small and self.counts[a] + self.counts[b] <= most
 
     def size(self, a: int, b: int) -> float:
         """The kernel values of a pair."""
