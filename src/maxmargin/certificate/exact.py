@@ -19,7 +19,7 @@ from maxmargin.kernels.base import slice_rows, take_rows
 from maxmargin.numeric.compiled import strictly_compiled
 from maxmargin.numeric.double_double import two_product, two_sum
 from maxmargin.numeric.parallel import over_blocks
-from maxmargin.numeric.rows import CSR
+from maxmargin.numeric.rows import CSR, Rows
 from maxmargin.problem.space import KernelSpace, LinearSpace
 
 
@@ -28,7 +28,7 @@ def decisions(space: LinearSpace, w: np.ndarray, b: float) -> np.ndarray:
     out = np.empty(space.n)
     constant, last = space.constant, float(w[-1])
 
-    def decide(rows: Any, start: int, stop: int, first: int) -> None:
+    def decide(rows: Rows, start: int, stop: int, first: int) -> None:
         compute = _sparse_decisions if isinstance(rows, CSR) else _dense_decisions
         compute(rows, w, b, constant, last, start, stop, out[first:])
 
@@ -64,7 +64,7 @@ def kernel_scores(space: KernelSpace, w: np.ndarray, least: bool) -> tuple[np.nd
 def combination(space: LinearSpace, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """W = Σ u_i φ(x_i) as a vector and what its numbers lost to rounding."""
 
-    def add(rows: Any, start: int, stop: int, first: int, part: np.ndarray) -> None:
+    def add(rows: Rows, start: int, stop: int, first: int, part: np.ndarray) -> None:
         compute = _sparse_combination if isinstance(rows, CSR) else _dense_combination
         compute(rows, u[first:], start, stop, *part)
 

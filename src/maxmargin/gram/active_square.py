@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isqrt
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +16,7 @@ from maxmargin.errors import MemoryLimit, bytes_text
 from maxmargin.kernels.base import Kernel, block_width, sqnorms
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import over_blocks
+from maxmargin.numeric.rows import Matrix
 
 #: A block of K that is computed at once: it stays in the processor's cache while exp runs over it. Its width is no
 #: power of two: the numbers of a column would all fall into the same few places of the cache.
@@ -33,7 +33,7 @@ class ActiveSquare:
     Its rows lie close together, and move apart when it grows: memory that is not touched yet is not taken yet.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, offset: float, cache_bytes: float) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, offset: float, cache_bytes: float) -> None:
         self.kernel = kernel
         self.offset = offset
         n = X.shape[0]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.errors import MemoryLimit, bytes_text
 from maxmargin.kernels.base import Kernel, block_width, sqnorms, take_rows
 from maxmargin.numeric.parallel import over_blocks
-from maxmargin.numeric.rows import scores_of_rows
+from maxmargin.numeric.rows import Matrix, scores_of_rows
 
 #: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
 COLUMNS = 4096
@@ -45,7 +45,7 @@ def whole_rows(K: np.ndarray) -> CachedRows:
 class Gram:
     """The matrix K + offset over the rows of X, a few rows at a time."""
 
-    def __init__(self, kernel: Kernel, X: Any, offset: float = 0.0, cache_bytes: float = 2.0**30) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, offset: float = 0.0, cache_bytes: float = 2.0**30) -> None:
         self.kernel = kernel
         self.X = X
         self.offset = offset

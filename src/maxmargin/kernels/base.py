@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from maxmargin.errors import InvalidInput
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import over_blocks
-from maxmargin.numeric.rows import rows_of, sqnorms_of_rows
+from maxmargin.numeric.rows import Matrix, rows_of, sqnorms_of_rows
 from maxmargin.numeric.sparse_columns import mostly_empty, narrowed, occurring
 from maxmargin.registry import Registry
 
@@ -54,14 +54,14 @@ class Kernel(ABC):
         registry.register(cls.name, cls)
 
     @abstractmethod
-    def block(self, A: Any, B: Any, a2: np.ndarray | None = None, b2: np.ndarray | None = None) -> np.ndarray:
+    def block(self, A: Matrix, B: Matrix, a2: np.ndarray | None = None, b2: np.ndarray | None = None) -> np.ndarray:
         """k(a, b) for all rows a of A and b of B; a2 and b2 are their squared norms, where known."""
 
     @abstractmethod
-    def diag(self, A: Any) -> np.ndarray:
+    def diag(self, A: Matrix) -> np.ndarray:
         """k(a, a) for all rows, float64."""
 
-    def exact_block(self, A: Any, B: Any) -> np.ndarray:
+    def exact_block(self, A: Matrix, B: Matrix) -> np.ndarray:
         """The same in float64 with as little rounding as it takes, however long; for certificates that need it."""
         return self.block(A, B)
 
@@ -81,29 +81,29 @@ class Kernel(ABC):
         """Whether K is positive semi-definite for all data: True, False, or None where it is not known."""
         return True
 
-    def fitted(self, X: Any, weights: np.ndarray | None = None) -> Self:
+    def fitted(self, X: Matrix, weights: np.ndarray | None = None) -> Self:
         """The kernel with parameters such as ``gamma="scale"`` replaced by their numbers for these (weighted) rows."""
         return self
 
-    def rows(self, X: Any, index: np.ndarray, a2: np.ndarray, start: int, stop: int) -> np.ndarray:
+    def rows(self, X: Matrix, index: np.ndarray, a2: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Rows `index`, columns start..stop of K; a2 are the squared norms of all rows of X."""
         return self.block(X[index], slice_rows(X, start, stop), a2[index], a2[start:stop])
 
-    def between(self, X: Any, rows: np.ndarray, columns: np.ndarray, a2: np.ndarray) -> np.ndarray:
+    def between(self, X: Matrix, rows: np.ndarray, columns: np.ndarray, a2: np.ndarray) -> np.ndarray:
         """Any rows and columns of K; a2 are the squared norms of all rows of X."""
         return self.block(take_rows(X, rows), take_rows(X, columns), a2[rows], a2[columns])
 
-    def against(self, X: Any, columns: np.ndarray, a2: np.ndarray, dtype: Any) -> Callable[[np.ndarray], np.ndarray]:
+    def against(self, X: Matrix, columns: np.ndarray, a2: np.ndarray, dtype: Any) -> Callable[[np.ndarray], np.ndarray]:
         """Blocks of K with these columns, for any rows: what the blocks have in common is computed once."""
         B, b2 = with_columns(take_rows(X, columns).astype(dtype, copy=False)), a2[columns]
         return lambda rows: self.block(take_rows(X, rows).astype(dtype, copy=False), B, a2[rows], b2)
 
-    def cross(self, Z: Any, X: Any, support: np.ndarray) -> np.ndarray:
+    def cross(self, Z: Matrix, X: Matrix, support: np.ndarray) -> np.ndarray:
         """k(z, x_i) for all rows of Z and the given rows of X."""
         return self.block(Z, X[support])
 
 
-def slice_rows(X: Any, start: int, stop: int) -> Any:
+def slice_rows(X: Matrix, start: int, stop: int) -> Matrix:
     """Rows start..stop without copying the values (SciPy's own slice of a CSR copies them)."""
     if not sp.issparse(X):
         return X[start:stop]
@@ -112,7 +112,7 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
     return sp.csr_array(parts, shape=(stop - start, X.shape[1]), copy=False)
 
 
-def take_rows(X: Any, rows: np.ndarray) -> Any:
+def take_rows(X: Matrix, rows: np.ndarray) -> Matrix:
     """X[rows], without the interpreter's lock where X is sparse: several threads take theirs at the same time."""
     if not sp.issparse(X):
         return X[rows]
@@ -132,7 +132,7 @@ def _taken(indptr, indices, data, rows):
     return values, columns, starts
 
 
-def block_width(X: Any, step: int, widest: int) -> int:
+def block_width(X: Matrix, step: int, widest: int) -> int:
     """How many rows of X to lay out by columns at once: a multiple of the step, fewer where sparse rows are long."""
     if not sp.issparse(X):
         return widest
@@ -148,7 +148,7 @@ class WithColumns(sp.csr_array):
     numbers: np.ndarray | None
 
 
-def with_columns(B: Any) -> Any:
+def with_columns(B: Matrix) -> Matrix:
     """The same rows, ready for `dot` to multiply again and again."""
     if not sp.issparse(B):
         return B
@@ -159,7 +159,7 @@ def with_columns(B: Any) -> Any:
     return ready
 
 
-def dot(A: Any, B: Any) -> np.ndarray:
+def dot(A: Matrix, B: Matrix) -> np.ndarray:
     """⟨a, b⟩ for all rows, as a dense block (of either memory order)."""
     if sp.issparse(A) and sp.issparse(B):
         if isinstance(B, WithColumns):
@@ -170,7 +170,7 @@ def dot(A: Any, B: Any) -> np.ndarray:
     return A @ B.T
 
 
-def _sparse_dot(A: Any, B: WithColumns) -> np.ndarray:
+def _sparse_dot(A: Matrix, B: WithColumns) -> np.ndarray:
     """⟨a, b⟩: the frequent columns of B are dense, the rare ones are lists."""
     out = np.zeros((A.shape[0], B.shape[0]), np.result_type(A.dtype, B.dtype))
     A = A if B.numbers is None else narrowed(A, B.numbers)
@@ -246,7 +246,7 @@ def _add_dense(dense, some, weights, found, row):
             row[b] += weights[f] * column[b]
 
 
-def sqnorms(A: Any) -> np.ndarray:
+def sqnorms(A: Matrix) -> np.ndarray:
     """‖a‖² of every row, float64."""
     out = np.empty(A.shape[0])
     rows = rows_of(A)
@@ -254,7 +254,7 @@ def sqnorms(A: Any) -> np.ndarray:
     return out
 
 
-def scale_gamma(gamma: float | str, X: Any, weights: np.ndarray | None = None) -> float:
+def scale_gamma(gamma: float | str, X: Matrix, weights: np.ndarray | None = None) -> float:
     """Gamma as a number: "scale" is 1/(d·var(X)) and "auto" 1/d, as scikit-learn defines them.
 
     A row of weight 2 counts as the row written twice.
@@ -272,7 +272,7 @@ def scale_gamma(gamma: float | str, X: Any, weights: np.ndarray | None = None) -
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Matrix) -> float:
     """The variance of all entries; mean of squares − square of the mean would cancel: sum the squared deviations."""
     n = X.shape[0] * X.shape[1]
     values = X.data if sp.issparse(X) else X
@@ -285,7 +285,7 @@ def _variance(X: Any) -> float:
     return deviation / n
 
 
-def _weighted_variance(X: Any, share: np.ndarray) -> float:
+def _weighted_variance(X: Matrix, share: np.ndarray) -> float:
     """The same where each row has its share of the whole."""
     mean = float(np.sum(share @ X)) / X.shape[1]
     if not sp.issparse(X):

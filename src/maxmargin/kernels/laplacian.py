@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.kernels.base import Kernel, check_gamma, exponential_rounding, scale_gamma
+from maxmargin.numeric.rows import Matrix
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Laplacian(Kernel):
         return exponential_rounding(width)
 
 
-def _city_block(A: Any, B: Any) -> np.ndarray:
+def _city_block(A: Matrix, B: Matrix) -> np.ndarray:
     if sp.issparse(A) and sp.issparse(B):
         from sklearn.metrics.pairwise import manhattan_distances
 
@@ -61,11 +62,11 @@ def _city_block(A: Any, B: Any) -> np.ndarray:
     return cdist(_dense(A), _dense(B), "cityblock")
 
 
-def _with_small_indices(A: Any) -> Any:
+def _with_small_indices(A: Matrix) -> Matrix:
     """A CSR whose index arrays are int32, as the distance function wants them; the values are shared."""
     parts = (A.data, A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False))
     return sp.csr_matrix(parts, shape=A.shape, copy=False)
 
 
-def _dense(A: Any) -> np.ndarray:
+def _dense(A: Matrix) -> np.ndarray:
     return A.toarray() if sp.issparse(A) else A

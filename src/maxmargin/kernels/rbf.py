@@ -9,7 +9,7 @@ rows that are still too long, or sparse, from the differences of their entries. 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from maxmargin.kernels.base import Kernel, check_gamma, dot, exponential_rounding, scale_gamma, sqnorms
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.exponential import exponential
-from maxmargin.numeric.rows import CSR, rows_of
+from maxmargin.numeric.rows import Matrix, Rows, rows_of
 
 #: The relative error of K, but for a factor of the number of features, above which the three-term sum is not used.
 CANCELS = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-12}
@@ -73,12 +73,12 @@ class RBF(Kernel):
     def exact_rounding(self, width, largest):
         return exponential_rounding(width)
 
-    def _cancels(self, A: Any, B: Any, a2: np.ndarray, b2: np.ndarray) -> bool:
+    def _cancels(self, A: Matrix, B: Matrix, a2: np.ndarray, b2: np.ndarray) -> bool:
         dtype = np.result_type(A.dtype, B.dtype)
         largest = float(a2.max(initial=0.0)) + float(b2.max(initial=0.0))
         return float(self.gamma) * float(np.finfo(dtype).eps) * largest > CANCELS[np.dtype(dtype)]
 
-    def _of_products(self, A: Any, B: Any, a2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    def _of_products(self, A: Matrix, B: Matrix, a2: np.ndarray, b2: np.ndarray) -> np.ndarray:
         K = dot(A, B)
         if K.flags.c_contiguous:
             exponential(K, a2, b2, float(self.gamma))
@@ -86,7 +86,7 @@ class RBF(Kernel):
             exponential(K.T, b2, a2, float(self.gamma))
         return K
 
-    def _with_care(self, A: Any, B: Any) -> np.ndarray:
+    def _with_care(self, A: Matrix, B: Matrix) -> np.ndarray:
         dtype = np.result_type(A.dtype, B.dtype)
         if not sp.issparse(A) and not sp.issparse(B):
             centre = B.mean(axis=0, dtype=np.float64).astype(dtype)
@@ -99,7 +99,7 @@ class RBF(Kernel):
         return self.exact_block(A, B).astype(dtype, copy=False)
 
 
-def _by_differences(A: Any, B: Any) -> np.ndarray:
+def _by_differences(A: Matrix, B: Matrix) -> np.ndarray:
     """‖a − b‖² for all rows, from the differences of their entries, in float64."""
     if sp.issparse(A) and sp.issparse(B):
         out = np.empty((A.shape[0], B.shape[0]))
@@ -111,7 +111,7 @@ def _by_differences(A: Any, B: Any) -> np.ndarray:
     return cdist(A, B, "sqeuclidean")
 
 
-def _sorted(A: Any) -> CSR:
+def _sorted(A: Matrix) -> Rows:
     """The rows with their entries in the order of the columns, each column once."""
     ordered = sp.csr_array(A, copy=True).astype(np.float64)
     ordered.sum_duplicates()

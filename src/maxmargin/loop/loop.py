@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -145,6 +145,6 @@ def _stuck(result: Result) -> bool:
     return ended and not result.certificate.rounding > 0.5 * result.certificate.gap
 
 
-def _iterates(solver: Solver, problem: Problem, start: Iterate, rng: np.random.Generator) -> Any:
+def _iterates(solver: Solver, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
     """The iterates of a solver, none of whose work is done before the first is asked for."""
     yield from solver.iterates(problem, start, rng)

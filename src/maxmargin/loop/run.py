@@ -10,11 +10,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -112,7 +111,9 @@ class Run:
         # Whatever comes of steps of the user's own, there is a point to hand back.
         self.schedule = Schedule(problem, tol, every, watched, at_once=self.own_steps)
 
-    def until_done(self, iterates: Any, start: Iterate, max_time: float | None, max_iter: int | None) -> Result:
+    def until_done(
+        self, iterates: Iterator[Iterate], start: Iterate, max_time: float | None, max_iter: int | None
+    ) -> Result:
         began = perf_counter()
         ends = None if max_time is None else began + max_time
         self.schedule.begin(began, max_time)
@@ -170,7 +171,7 @@ class Run:
             reason = reason if reason is Reason.INTERRUPTED else seen  # whoever pressed Ctrl-C wants no more of it
         return self._result(reason)
 
-    def _next(self, iterates: Any) -> Iterate | None:
+    def _next(self, iterates: Iterator[Iterate]) -> Iterate | None:
         """The next iterate; None where there is none, or where the solver has failed."""
         try:
             with np.errstate(over="ignore", invalid="ignore") if self.may_grow else nullcontext():

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.numeric.compiled import strictly_compiled
+from maxmargin.numeric.rows import Matrix
 from maxmargin.numeric.sparse_columns import narrowed
 
 
-def exact_dot(A: Any, B: Any) -> np.ndarray:
+def exact_dot(A: Matrix, B: Matrix) -> np.ndarray:
     """⟨a, b⟩ for all rows, each rounded once (Ogita, Rump & Oishi, SIAM J. Scientific Computing 26, 2005)."""
     if sp.issparse(A) and sp.issparse(B):  # a column that one of them does not have adds nothing
         columns = np.intersect1d(A.indices, B.indices)

@@ -7,7 +7,7 @@ soon need.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +30,14 @@ class CSR(NamedTuple):
     data: np.ndarray
 
 
-def rows_of(X: Any) -> Any:
+#: The rows of X as users give them and as files hold them, once they are checked: a float array or a SciPy CSR array,
+#: float32 or float64. SciPy has no types, so that no checker could tell the two apart.
+Matrix: TypeAlias = Any
+#: The same rows as compiled code takes them.
+Rows: TypeAlias = np.ndarray | CSR
+
+
+def rows_of(X: Matrix) -> Rows:
     """The view of X that compiled code takes: the array itself, or its CSR arrays. Nothing is copied."""
     return CSR(X.indptr, X.indices, X.data) if sp.issparse(X) else X
 
@@ -115,22 +122,22 @@ def _csr_sqnorm(X, i):
     return total
 
 
-def row_dot(X: Any, i: int, w: np.ndarray) -> float:
+def row_dot(X: Rows, i: int, w: np.ndarray) -> float:
     """⟨x_i, w⟩."""
     return _csr_dot(X, i, w) if isinstance(X, CSR) else _dense_dot(X, i, w)
 
 
-def row_axpy(X: Any, i: int, step: float, w: np.ndarray) -> None:
+def row_axpy(X: Rows, i: int, step: float, w: np.ndarray) -> None:
     """Add step·x_i to w."""
     _csr_axpy(X, i, step, w) if isinstance(X, CSR) else _dense_axpy(X, i, step, w)
 
 
-def row_sqnorm(X: Any, i: int) -> float:
+def row_sqnorm(X: Rows, i: int) -> float:
     """‖x_i‖²."""
     return _csr_sqnorm(X, i) if isinstance(X, CSR) else _dense_sqnorm(X, i)
 
 
-def row_prefetch(X: Any, i: int) -> None:
+def row_prefetch(X: Rows, i: int) -> None:
     """Ask for x_i ahead of its use."""
 
 

@@ -6,12 +6,11 @@ where there would be far more weights than entries, it is refused.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput, bytes_text
+from maxmargin.numeric.rows import Matrix
 
 #: So many columns are no burden, however few entries there are.
 FEW = 2**20
@@ -33,13 +32,13 @@ def mostly_empty(width: int, entries: int) -> bool:
     return width > FEW and width > 4 * entries
 
 
-def occurring(X: Any) -> np.ndarray:
+def occurring(X: Matrix) -> np.ndarray:
     """The columns that have entries, in their order; the first one where there are none at all."""
     columns = np.unique(X.indices)
     return columns if columns.size else np.zeros(1, np.int64)
 
 
-def narrowed(X: Any, columns: np.ndarray) -> Any:
+def narrowed(X: Matrix, columns: np.ndarray) -> Matrix:
     """The same rows with these columns only (sorted); entries of other columns become zeros."""
     place = np.searchsorted(columns, X.indices)
     place[place == len(columns)] = 0

@@ -29,6 +29,7 @@ from maxmargin.losses import loss as loss_by_name
 from maxmargin.losses.base import Task
 from maxmargin.numeric.parallel import blocks
 from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.rows import Matrix
 from maxmargin.numeric.sparse_columns import check_width
 from maxmargin.problem.bias import kinked_bias, kinks_with_slopes, smooth_bias
 from maxmargin.problem.projection import balanced, project
@@ -97,7 +98,7 @@ class Problem:
     (0.0, 30.0)
     """
 
-    X: Any
+    X: Matrix
     target: np.ndarray
     loss: Loss
     kernel: Kernel
@@ -169,7 +170,7 @@ class Problem:
     @classmethod
     def of_checked(
         cls,
-        X: Any,
+        X: Matrix,
         target: np.ndarray,
         loss: Loss,
         kernel: Kernel,
@@ -374,7 +375,7 @@ class Problem:
 
     # New data
 
-    def check_new(self, Z: Any) -> Any:
+    def check_new(self, Z: Any) -> Matrix:
         """New rows, validated and transformed like X."""
         Z = check_rows(Z, "Z")
         if self.transform is not None:

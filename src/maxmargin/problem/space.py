@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from math import fsum
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +25,7 @@ from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels.base import slice_rows, sqnorms
 from maxmargin.numeric.parallel import blocks, over_blocks
 from maxmargin.numeric.row_blocks import Place, RowBlocks
-from maxmargin.numeric.rows import combine_rows, rows_of, scores_of_rows
+from maxmargin.numeric.rows import Matrix, Rows, combine_rows, rows_of, scores_of_rows
 
 #: w = Σ u_i x_i is summed in this many parts, whatever the number of threads: the bits stay the same.
 PARTS = 4
@@ -34,11 +33,11 @@ PARTS = 4
 ROWS = 2**12
 
 #: What is done for rows start..stop of those at hand, the first of which is this sample.
-ForRows = Callable[[Any, int, int, int], object]
+ForRows = Callable[[Rows, int, int, int], object]
 #: The same, added to a part of a sum.
-AddRows = Callable[[Any, int, int, int, np.ndarray], object]
+AddRows = Callable[[Rows, int, int, int, np.ndarray], object]
 #: What is added to a part of a sum for some rows of those at hand, and where these are among the samples asked for.
-AddSome = Callable[[Any, np.ndarray, slice, np.ndarray], object]
+AddSome = Callable[[Matrix, np.ndarray, slice, np.ndarray], object]
 
 
 class LinearSpace:
@@ -47,7 +46,7 @@ class LinearSpace:
     #: Whether all rows are at hand at any time, in any order.
     in_memory = True
 
-    def __init__(self, X: Any, constant: float) -> None:
+    def __init__(self, X: Matrix, constant: float) -> None:
         self.X = X
         self.rows = rows_of(X)
         self.constant = constant
@@ -89,7 +88,7 @@ class LinearSpace:
         return parts
 
     def combine(self, u: np.ndarray) -> np.ndarray:
-        def add(rows: Any, start: int, stop: int, first: int, part: np.ndarray) -> None:
+        def add(rows: Rows, start: int, stop: int, first: int, part: np.ndarray) -> None:
             combine_rows(rows, u[first:], start, stop, part)
 
         w: np.ndarray = self.parts_over_rows(add, (self.size,), u).sum(axis=0)
@@ -117,7 +116,7 @@ class LinearSpace:
         """The bias inside w."""
         return self.constant * float(w[-1])
 
-    def decision(self, Z: Any, w: np.ndarray) -> np.ndarray:
+    def decision(self, Z: Matrix, w: np.ndarray) -> np.ndarray:
         """⟨w, φ(z)⟩ for new rows, the constant feature included."""
         out = np.empty(Z.shape[0])
         over_blocks(lambda start, stop: scores_of_rows(rows_of(Z), w, start, stop, out), Z.shape[0], ROWS)
@@ -186,7 +185,7 @@ class BlockedSpace(LinearSpace):
         return parts
 
 
-def linear_space(X: Any, constant: float) -> LinearSpace:
+def linear_space(X: Matrix, constant: float) -> LinearSpace:
     """Where w lives for these rows."""
     return BlockedSpace(X, constant) if isinstance(X, RowBlocks) else LinearSpace(X, constant)
 
@@ -194,7 +193,7 @@ def linear_space(X: Any, constant: float) -> LinearSpace:
 class KernelSpace:
     """w is Σ c_i φ(x_i), kept as its n coefficients c."""
 
-    def __init__(self, kernel: Kernel, X: Any, constant: float, cache_bytes: float) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, constant: float, cache_bytes: float) -> None:
         self.kernel = kernel
         self.X = X
         self.constant = constant
@@ -220,7 +219,7 @@ class KernelSpace:
         """The same where the kernel is computed with the least rounding."""
         return self._rounding(exact=True)
 
-    def source(self) -> tuple[Kernel, Any]:
+    def source(self) -> tuple[Kernel, Matrix]:
         """The kernel and the rows that its values come from, also where a matrix of them was computed before."""
         kernel = self.kernel
         if isinstance(kernel, Precomputed) and kernel.source is not None and kernel.samples is not None:
@@ -265,7 +264,7 @@ class KernelSpace:
         """The bias inside w: s² Σ c_i, the sum rounded once."""
         return self.constant**2 * fsum(w) if self.constant else 0.0
 
-    def decision(self, Z: Any, w: np.ndarray) -> np.ndarray:
+    def decision(self, Z: Matrix, w: np.ndarray) -> np.ndarray:
         """⟨w, φ(z)⟩ for new rows, the constant feature included."""
         support = np.flatnonzero(w)
         out = np.full(Z.shape[0], self.bias(w))
@@ -285,12 +284,12 @@ class KernelSpace:
         return self._gram
 
 
-def _width(X: Any) -> int:
+def _width(X: Matrix) -> int:
     """The most entries of a row."""
     return int(np.diff(X.indptr).max(initial=0)) if sp.issparse(X) else X.shape[1]
 
 
-def entries_per_pair(X: Any) -> int:
+def entries_per_pair(X: Matrix) -> int:
     """The most columns in which one of two rows has an entry: so many differences make up their distance."""
     return min(X.shape[1], 2 * _width(X))
 

@@ -14,6 +14,7 @@ from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.rows import Matrix
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
@@ -27,7 +28,7 @@ SMALLEST = 1e-305
 HARDEST = 1e30
 
 
-def check_rows(X: Any, name: str = "X") -> Any:
+def check_rows(X: Any, name: str = "X") -> Matrix:
     """X as a C-ordered float array or canonical CSR, not copied where it is that already.
 
     float32 stays float32, unless its squares would overflow. Rows in blocks have been checked when they were made.
@@ -74,7 +75,7 @@ def _not_a_number(X: Any, name: str, error: Exception) -> str:
     return f"{name} cannot be read as a table of numbers; encode or drop what is not a number"
 
 
-def _check_sparse(X: Any, name: str) -> Any:
+def _check_sparse(X: Any, name: str) -> Matrix:
     if X.ndim != 2:
         raise InvalidInput(f"{name} has {X.ndim} dimension(s); it must be a table of rows and columns")
     X = X.tocsr()
@@ -88,7 +89,7 @@ def _check_sparse(X: Any, name: str) -> Any:
     return X
 
 
-def _check_values(X: Any, name: str) -> float:
+def _check_values(X: Matrix, name: str) -> float:
     """Refuse NaN, infinities and values whose squares overflow, naming row and column; returns the largest |value|."""
     values = X.data if sp.issparse(X) else X
     size = max(1, 2**18 // max(1, values.shape[1] if values.ndim == 2 else 1))
@@ -119,7 +120,7 @@ def _check_values(X: Any, name: str) -> float:
     raise InvalidInput(f"{name}[{row}, {column}] is {value}; fill in or drop that row, or scale the column first")
 
 
-def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
+def check_scale(kernel: Kernel, X: Matrix, weights: np.ndarray) -> None:
     """Refuse a kernel that overflows, and a C so large for it that float64 cannot tell the duals apart."""
     if isinstance(kernel, Custom):
         return  # its diagonal would cost a call per row
@@ -140,7 +141,7 @@ def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
         )
 
 
-def _any(X: Any) -> bool:
+def _any(X: Matrix) -> bool:
     """Whether any value is not 0."""
     if isinstance(X, RowBlocks):
         return bool(X.largest.any())

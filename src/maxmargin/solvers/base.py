@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from maxmargin.errors import InvalidInput, MaxMarginError
 from maxmargin.gram import Gram
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
-from maxmargin.numeric.rows import scores_of_rows
+from maxmargin.numeric.rows import Rows, scores_of_rows
 from maxmargin.problem import Problem
 from maxmargin.problem.space import LinearSpace
 from maxmargin.registry import Registry
@@ -205,7 +205,7 @@ def longest_dual_step(problem: Problem, penalty: float = 0.0) -> float:
     return 2.0 / largest if largest > 0.0 else np.inf
 
 
-def rows_or_matrix(problem: Problem, who: str) -> tuple[Any, float]:
+def rows_or_matrix(problem: Problem, who: str) -> tuple[Rows, float]:
     """The rows whose product with w is the score: those of X, or of K for a kernel; and the cost of a pass over them.
 
     A kernel machine is a linear one on the rows of K, except that a step adds to one coefficient, not to a row.

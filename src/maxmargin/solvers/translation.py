@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.rows import Matrix
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 
@@ -112,5 +113,5 @@ def about_mean(problem: Problem) -> Near | None:
     return Near(near, v)
 
 
-def _dense(X: Any) -> np.ndarray:
+def _dense(X: Matrix) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

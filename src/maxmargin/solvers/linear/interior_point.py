@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,6 +46,7 @@ from scipy.linalg import cho_solve
 from maxmargin.kernels.base import slice_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import blocks, over_blocks
+from maxmargin.numeric.rows import Matrix
 from maxmargin.problem import Problem
 from maxmargin.problem.projection import balanced
 from maxmargin.problem.space import LinearSpace
@@ -335,7 +336,7 @@ def _two_sides(form: DualForm) -> DualForm:
     )
 
 
-def _twice(X: Any) -> Any:
+def _twice(X: Matrix) -> Matrix:
     return sp.vstack([X, X], format="csr") if sp.issparse(X) else np.vstack([X, X])
 
 

@@ -7,7 +7,6 @@ step is as long as the root of the slope along it says: by false position, and n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import blocks
 from maxmargin.numeric.row_blocks import RowBlocks
-from maxmargin.numeric.rows import rows_of
+from maxmargin.numeric.rows import Matrix, rows_of
 from maxmargin.problem.space import LinearSpace
 from maxmargin.solvers.linear.settings import NewtonStepSettings
 
@@ -33,7 +32,7 @@ def normal_matrix(space: LinearSpace, free_bias: bool, inside: np.ndarray, weigh
     # Near the end few samples are inside, and float64 is affordable; before, float32 is twice as fast.
     dtype = np.float64 if len(inside) * d**2 <= settings.precise_work else np.float32
 
-    def add(X: Any, some: np.ndarray, places: slice, part: np.ndarray) -> None:
+    def add(X: Matrix, some: np.ndarray, places: slice, part: np.ndarray) -> None:
         shares = weights[places]
         if by_entries:
             add_products(rows_of(X), some, shares, constant, part)
