@@ -26,6 +26,7 @@ import numpy as np
 
 from maxmargin.numeric.compiled import compiled
 from maxmargin.small.cholesky import factor, substitute
+from maxmargin.small.crossover import balanced, betas, crossed_over, polish
 from maxmargin.small.judge import judged
 from maxmargin.small.proof import pull
 
@@ -51,7 +52,20 @@ class Boxed(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point of the method, or a direction: a with the multipliers l of a ≥ 0 and u of a ≤ c, and v = (w, bias)."""
+    """A point of the method: a, c − a, the multipliers l of a ≥ 0 and u of a ≤ c, and v = (w, bias).
+
+    c − a is kept, as a difference would be 0 where a is nearly c.
+    """
+
+    a: np.ndarray
+    rest: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    v: np.ndarray
+
+
+class Step(NamedTuple):
+    """A direction: the change of a point."""
 
     a: np.ndarray
     low: np.ndarray
@@ -76,7 +90,7 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     while step < MOST_STEPS:
         # 1.
         z = np.dot(rows.S, at.v[:d]) + at.v[d]
-        _betas(boxed, at.a, beta)
+        betas(boxed, at.a, beta)
         gap, size, residual = _gap(rows.S, dual, penalty, biased, z, beta, at.v)
         if gap < 0.5 * best:
             best, since = gap, 0
@@ -89,17 +103,17 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
         _matrix(rows.S, diagonal, penalty, biased, H, root)
         factor(H)
         # 3.
-        mu, zeros = _mean_product(boxed, at), np.zeros(len(boxed.c))
+        mu, zeros = _mean_product(at), np.zeros(len(boxed.c))
         affine = _direction(rows.S, H, boxed, at, theta, z, residual, zeros, zeros)
-        t = _longest(boxed, at, affine)
-        after = _mean_product_after(boxed, at, affine, t)
+        t = _longest(at, affine)
+        after = _mean_product_after(at, affine, t)
         # 4.
         sigma = (after / mu) ** 3
         to_low = sigma * mu - affine.a * affine.low
         to_high = sigma * mu + affine.a * affine.high
         direction = _direction(rows.S, H, boxed, at, theta, z, residual, to_low, to_high)
         # 5.
-        t = min(1.0, SHORT * _longest(boxed, at, direction))
+        t = min(1.0, SHORT * _longest(at, direction))
         _move(at, direction, t)
         step += 1
     # 6.
@@ -107,10 +121,10 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     b = at.v[d] - np.dot(rows.centre, w)
     proved = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     inside = np.zeros(len(boxed.c), np.bool_)
-    if np.isfinite(best) and _crossed_over(boxed, at, free, beta, inside):
-        _polish(rows, dual, boxed, inside, free, constant, b, beta)
+    if np.isfinite(best) and crossed_over(boxed, at, free, beta, inside):
+        polish(rows, dual, boxed, inside, free, constant, b, beta)
         proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
-    if np.isfinite(best) and proved[0] < 0 and _balanced(boxed, at, free, beta):
+    if np.isfinite(best) and proved[0] < 0 and balanced(boxed, at, free, beta):
         proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
     return proved
 
@@ -137,14 +151,8 @@ def _boxed(dual):
 def _first_point(boxed, d):
     """The middle of the box, w = 0, and multipliers that make it stationary."""
     size = max(np.abs(boxed.q).mean(), 1e-300)
-    return Point(0.5 * boxed.c, np.maximum(boxed.q, 0.0) + size, np.maximum(-boxed.q, 0.0) + size, np.zeros(d + 1))
-
-
-@compiled
-def _betas(boxed, a, beta):
-    beta[:] = boxed.base
-    for k in range(len(a)):
-        beta[boxed.sample[k]] += boxed.sign[k] * a[k]
+    half, zero = 0.5 * boxed.c, np.zeros(d + 1)
+    return Point(half, half.copy(), np.maximum(boxed.q, 0.0) + size, np.maximum(-boxed.q, 0.0) + size, zero)
 
 
 @compiled
@@ -173,7 +181,7 @@ def _curvatures(boxed, at, n):
     """θ of each variable, and Σ 1/θ of each sample."""
     theta, diagonal = np.empty(len(boxed.c)), np.zeros(n)
     for k in range(len(theta)):
-        theta[k] = at.low[k] / at.a[k] + at.high[k] / (boxed.c[k] - at.a[k])
+        theta[k] = at.low[k] / at.a[k] + at.high[k] / at.rest[k]
         diagonal[boxed.sample[k]] += 1.0 / theta[k]
     return theta, diagonal
 
@@ -198,21 +206,22 @@ def _matrix(S, diagonal, penalty, biased, H, root):
 
 
 @compiled
-def _mean_product(boxed, at):
+def _mean_product(at):
     """μ: the mean of a·l and (c − a)·u."""
     total = 0.0
     for k in range(len(at.a)):
-        total += at.a[k] * at.low[k] + (boxed.c[k] - at.a[k]) * at.high[k]
+        total += at.a[k] * at.low[k] + at.rest[k] * at.high[k]
     return total / (2 * len(at.a))
 
 
 @compiled
-def _mean_product_after(boxed, at, step, t):
+def _mean_product_after(at, step, t):
     """The same after a step."""
     total = 0.0
     for k in range(len(at.a)):
-        a = at.a[k] + t * step.a[k]
-        total += a * (at.low[k] + t * step.low[k]) + (boxed.c[k] - a) * (at.high[k] + t * step.high[k])
+        move = t * step.a[k]
+        total += (at.a[k] + move) * (at.low[k] + t * step.low[k])
+        total += (at.rest[k] - move) * (at.high[k] + t * step.high[k])
     return total / (2 * len(at.a))
 
 
@@ -224,8 +233,7 @@ def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
     right, pulls = np.empty(m), np.zeros(n)
     for k in range(m):
         off = -(boxed.sign[k] * z[boxed.sample[k]] + boxed.q[k] - at.low[k] + at.high[k])
-        room = boxed.c[k] - at.a[k]
-        right[k] = off + to_low[k] / at.a[k] - at.low[k] - to_high[k] / room + at.high[k]
+        right[k] = off + to_low[k] / at.a[k] - at.low[k] - to_high[k] / at.rest[k] + at.high[k]
         pulls[boxed.sample[k]] += boxed.sign[k] * right[k] / theta[k]
     v = residual.copy()
     v[:d] += np.dot(pulls, S)
@@ -237,19 +245,19 @@ def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
     for k in range(m):
         a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) / theta[k]
         low[k] = (to_low[k] - at.low[k] * a[k]) / at.a[k] - at.low[k]
-        high[k] = (to_high[k] + at.high[k] * a[k]) / (boxed.c[k] - at.a[k]) - at.high[k]
-    return Point(a, low, high, v)
+        high[k] = (to_high[k] + at.high[k] * a[k]) / at.rest[k] - at.high[k]
+    return Step(a, low, high, v)
 
 
 @compiled
-def _longest(boxed, at, step):
+def _longest(at, step):
     """The longest step, at most 1, that keeps all within their bounds."""
     t = 1.0
     for k in range(len(at.a)):
         if step.a[k] < 0.0:
             t = min(t, -at.a[k] / step.a[k])
         elif step.a[k] > 0.0:
-            t = min(t, (boxed.c[k] - at.a[k]) / step.a[k])
+            t = min(t, at.rest[k] / step.a[k])
         if step.low[k] < 0.0:
             t = min(t, -at.low[k] / step.low[k])
         if step.high[k] < 0.0:
@@ -261,98 +269,8 @@ def _longest(boxed, at, step):
 def _move(at, step, t):
     for k in range(len(at.a)):
         at.a[k] += t * step.a[k]
+        at.rest[k] -= t * step.a[k]
         at.low[k] += t * step.low[k]
         at.high[k] += t * step.high[k]
     for j in range(len(at.v)):
         at.v[j] += t * step.v[j]
-
-
-@compiled
-def _crossed_over(boxed, at, free, beta, inside):
-    """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
-    size = max(np.abs(boxed.q).mean(), 1e-300)
-    m = len(at.a)
-    a = np.empty(m)
-    for k in range(m):
-        c, rest = boxed.c[k], boxed.c[k] - at.a[k]
-        if at.a[k] * size < at.low[k] * c:
-            a[k] = 0.0
-        elif rest * size < at.high[k] * c:
-            a[k] = c
-        else:
-            a[k], inside[k] = at.a[k], True
-    if free:
-        for _ in range(3):  # again for what rounding leaves
-            excess, room = 0.0, 0.0
-            for k in range(m):
-                excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
-                if inside[k]:
-                    room += min(a[k], boxed.c[k] - a[k])
-            if abs(excess) <= 1e-15 * boxed.c.sum():  # the certificate counts the rest as rounding
-                break
-            if abs(excess) >= room:
-                return False
-            for k in range(m):
-                if inside[k]:
-                    a[k] -= boxed.sign[k] * excess * (min(a[k], boxed.c[k] - a[k]) / room)
-    _betas(boxed, a, beta)
-    return True
-
-
-@compiled
-def _polish(rows, dual, boxed, inside, free, constant, b, beta):
-    """Newton steps on the β inside their bounds alone, so that they satisfy their equations z = target ∓ tube exactly.
-
-    They are kept where they stay inside their bounds.
-    """
-    chosen, most = np.flatnonzero(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
-    m = len(chosen)
-    if m == 0 or m > most:
-        return
-    T = np.empty((m, rows.S.shape[1]))
-    for k in range(m):
-        T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
-    K = np.dot(T, T.T) + constant * constant
-    ridge = 1e-13 * np.trace(K) / m
-    for k in range(m):
-        K[k, k] += ridge
-    factor(K)
-    ones = np.ones(m)
-    substitute(K, ones)
-    moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
-    for _ in range(3):
-        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * moved.sum())
-        step = np.empty(m)
-        for k in range(m):
-            i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
-            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
-        substitute(K, step)
-        if free:
-            shift = (step.sum() + moved.sum()) / ones.sum()
-            step -= shift * ones
-            bias += shift
-        for k in range(m):
-            moved[boxed.sample[chosen[k]]] += step[k]
-    for k in range(m):
-        i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
-        a = s * (moved[i] - boxed.base[i])
-        if not 0.0 < a < boxed.c[chosen[k]]:
-            return
-    beta[:] = moved
-
-
-@compiled
-def _balanced(boxed, at, free, beta):
-    """β as it is, its heavier side scaled down until Σβ = 0 for a free bias."""
-    _betas(boxed, at.a, beta)
-    if not free:
-        return True
-    positive, negative = np.maximum(beta, 0.0).sum(), np.maximum(-beta, 0.0).sum()
-    if not min(positive, negative) > 0.0:
-        return False
-    for i in range(len(beta)):
-        if beta[i] > 0.0 and positive > negative:
-            beta[i] *= negative / positive
-        elif beta[i] < 0.0 and negative > positive:
-            beta[i] *= positive / negative
-    return True

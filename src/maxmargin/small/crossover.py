@@ -1,0 +1,111 @@
+"""From an interior point to a vertex: duals at their bounds, and the others as their equations have them.
+
+An interior point is never at a bound, and its duals are known to the square root of what the objective is known to. The
+variables are those of `interior.Boxed`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.numeric.compiled import compiled
+from maxmargin.small.cholesky import factor, substitute
+
+
+@compiled
+def betas(boxed, a, beta):
+    """Β from the variables."""
+    beta[:] = boxed.base
+    for k in range(len(a)):
+        beta[boxed.sample[k]] += boxed.sign[k] * a[k]
+
+
+@compiled
+def crossed_over(boxed, at, free, beta, inside):
+    """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
+    size = max(np.abs(boxed.q).mean(), 1e-300)
+    m = len(at.a)
+    a = np.empty(m)
+    for k in range(m):
+        c = boxed.c[k]
+        if at.a[k] * size < at.low[k] * c:
+            a[k] = 0.0
+        elif at.rest[k] * size < at.high[k] * c:
+            a[k] = c
+        else:
+            a[k], inside[k] = at.a[k], True
+    if free:
+        for _ in range(3):  # again for what rounding leaves
+            excess, room = 0.0, 0.0
+            for k in range(m):
+                excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
+                if inside[k]:
+                    room += min(a[k], boxed.c[k] - a[k])
+            if abs(excess) <= 1e-15 * boxed.c.sum():  # the certificate counts the rest as rounding
+                break
+            if abs(excess) >= room:
+                return False
+            for k in range(m):
+                if inside[k]:
+                    a[k] -= boxed.sign[k] * excess * (min(a[k], boxed.c[k] - a[k]) / room)
+    betas(boxed, a, beta)
+    return True
+
+
+@compiled
+def polish(rows, dual, boxed, inside, free, constant, b, beta):
+    """Newton steps on the β inside their bounds alone, so that they satisfy their equations z = target ∓ tube exactly.
+
+    They are kept where they stay inside their bounds.
+    """
+    chosen, most = np.flatnonzero(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
+    m = len(chosen)
+    if m == 0 or m > most:
+        return
+    T = np.empty((m, rows.S.shape[1]))
+    for k in range(m):
+        T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
+    K = np.dot(T, T.T) + constant * constant
+    ridge = 1e-13 * np.trace(K) / m
+    for k in range(m):
+        K[k, k] += ridge
+    factor(K)
+    ones = np.ones(m)
+    substitute(K, ones)
+    moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
+    for _ in range(3):
+        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * moved.sum())
+        step = np.empty(m)
+        for k in range(m):
+            i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
+            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
+        substitute(K, step)
+        if free:
+            shift = (step.sum() + moved.sum()) / ones.sum()
+            step -= shift * ones
+            bias += shift
+        for k in range(m):
+            moved[boxed.sample[chosen[k]]] += step[k]
+    for k in range(m):
+        i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
+        a = s * (moved[i] - boxed.base[i])
+        if not 0.0 < a < boxed.c[chosen[k]]:
+            return
+    beta[:] = moved
+
+
+@compiled
+def balanced(boxed, at, free, beta):
+    """β as it is, its heavier side scaled down until Σβ = 0 for a free bias."""
+    betas(boxed, at.a, beta)
+    if not free:
+        return True
+    positive, negative = np.maximum(beta, 0.0).sum(), np.maximum(-beta, 0.0).sum()
+    if not min(positive, negative) > 0.0:
+        return False
+    for i in range(len(beta)):
+        if beta[i] > 0.0 and positive > negative:
+            beta[i] *= negative / positive
+        elif beta[i] < 0.0 and negative > positive:
+            beta[i] *= positive / negative
+    return True
