@@ -168,7 +168,7 @@ def test_scores_are_recomputed_where_a_few_show_that_they_are_off(kept, off, men
     exact = scores.space.scores(beta)
     scores.values = exact + off
     scores.late[:3] = True
-    scores.mend(beta, 1e-10, np.random.default_rng(0))
+    scores.correct_rounding(beta, 1e-10, np.random.default_rng(0))
     np.testing.assert_array_equal(scores.values, exact if mended else exact + off)
     assert scores.late.any() != mended
 

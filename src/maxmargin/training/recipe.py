@@ -67,11 +67,11 @@ class Recipe:
             raise InvalidInput(f"C is {self.C}; it must be a number > 0 (inf for a hard margin)")
         if self.task not in (None, "classification", "regression"):
             raise InvalidInput(f"task is {self.task!r}; it must be classification or regression")
-        if np.isinf(self.C) and self.loss.name != "hinge":
+        if np.isinf(self.C) and not self.loss.hard_margin:
             raise InvalidInput(f"C=inf is the hard margin of the hinge; the loss {self.loss.name!r} needs a finite C")
         if self.kind == "novelty" and self.bias != "free":
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold")
-        if self.task is not None and self.loss.name != "least-squares":
+        if self.task is not None and len(self.loss.tasks) == 1:
             raise InvalidInput("a task is chosen for least squares only; every other loss has its own")
         if self.solver_options:
             if self.solver == "auto":

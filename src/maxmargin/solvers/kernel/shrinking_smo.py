@@ -75,7 +75,7 @@ class _Run:
         self.known = np.zeros(len(beta))
         self.active = np.empty(0, np.int64)
         self.dual = 0.0
-        self._bring_home()
+        self._update_others()
         self._activate(np.arange(len(beta)))
 
     def iterates(self) -> Iterator[Iterate]:
@@ -94,7 +94,7 @@ class _Run:
             work, estimate = 1.5 * done * m, self._estimate(form, beta, g)
             known, settled = m == n, False
             if m < n and (done < chunk or high - low <= settings.fallen * level):  # 4.
-                work += self._bring_home()
+                work += self._update_others()
                 known, level = True, high - low
                 settled = self._settled(high, low)
                 if not settled:
@@ -103,7 +103,7 @@ class _Run:
                 free = np.isfinite(rise) & np.isfinite(fall)
                 keep = free | (rise > low) | (fall < high)
                 if 2 <= np.count_nonzero(keep) <= settings.copied_share * m:
-                    work += self._bring_home() + float(m) ** 2
+                    work += self._update_others() + float(m) ** 2
                     known, level = True, high - low
                     self._activate(active[keep])
             scores = self.form.target - self.form.ridge * self.beta - self.g if known else None
@@ -119,7 +119,7 @@ class _Run:
             over_blocks(lambda start, stop: submatrix(self.K, samples, start, stop, square), m, 256)
         self.rows = whole_rows(square)
 
-    def _bring_home(self) -> float:
+    def _update_others(self) -> float:
         """Bring the slopes of those set aside up to date; returns the work of it."""
         changed = np.flatnonzero(self.beta != self.known)
         moved, off = (self.beta - self.known)[changed], np.zeros(len(self.beta))

@@ -131,7 +131,7 @@ class _Run:
         self._see(order[before:])
         epsilon = settings.round_violation * first / (settings.sharper if self.light else 1.0)
         while True:
-            self.scores.mend(self.beta, epsilon, self.rng)
+            self.scores.correct_rounding(self.beta, epsilon, self.rng)
             yield from self._round(everyone, epsilon)
             yield Iterate(self.working_sets, beta=self.beta, scores=self.scores.values, work=self._work())
             if epsilon < (1e-14 if self.moved else 1e-12) * first:

@@ -81,7 +81,7 @@ class Scores:
         """So that no sample is late."""
         self.catch_up(np.flatnonzero(self.late), self.then, beta)
 
-    def mend(self, beta: np.ndarray, epsilon: float, rng: np.random.Generator) -> None:
+    def correct_rounding(self, beta: np.ndarray, epsilon: float, rng: np.random.Generator) -> None:
         """Recompute all scores in float64 where a few of them are off by ε in the mean (2.)."""
         if epsilon > settings.near * float(np.finfo(self.square.dtype.name).eps) * float(np.linalg.norm(beta)):
             return
