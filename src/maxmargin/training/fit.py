@@ -35,7 +35,6 @@ from maxmargin.problem.validation import plain
 from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.training.budget import Budget
-from maxmargin.training.calibrate import calibrated
 from maxmargin.training.checkpoint import Checkpoint, fingerprint
 from maxmargin.training.checkpoint import load as load_checkpoint
 from maxmargin.training.checkpointed_run import WORK, Standing, Stoppable, in_legs
@@ -183,6 +182,8 @@ def prepared(data: Data, recipe: Recipe, weights: np.ndarray | None) -> Prepared
 
 def with_probabilities(fitted: Fit, data: Data, recipe: Recipe, weights: np.ndarray | None, budget: Budget) -> Fit:
     """The same model with a temperature, calibrated on rows that were held out."""
+    from maxmargin.training.calibrate import calibrated  # it brings SciPy's optimisers: a quarter of a second
+
     ready = prepared(data, recipe, weights)
     if ready.classes is None:
         raise InvalidInput(f"a model for {fitted.model.task} has no classes and no probabilities")
