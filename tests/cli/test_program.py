@@ -54,7 +54,7 @@ def test_the_commands_are_listed_without_heavy_imports():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
-#: What takes longest to import; `train` needs Numba's runtime, but nothing that compiles where the code is in its cache.
+#: What takes longest to import; `train` needs Numba's runtime, but not its compiler where the code is in the cache.
 HEAVY = {"numba", "sklearn", "matplotlib", "scipy.optimize", "scipy.linalg", "pandas"}
 COMPILER = {"sklearn", "matplotlib", "scipy.optimize", "scipy.special", "numba.np.arraymath"}
 
@@ -75,7 +75,7 @@ COMPILER = {"sklearn", "matplotlib", "scipy.optimize", "scipy.special", "numba.n
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
 def test_a_command_imports_what_it_needs(arguments, avoided, files, tmp_path):
-    """Starting is most of the time of small fits. The first run may compile; the second one must not load a compiler."""
+    """Starting is most of the time of small fits. The first run may compile; the second one must not."""
     head = (files / "two.svm").read_bytes().splitlines(keepends=True)[:30]  # a small file
     (tmp_path / "two.svm").write_bytes(b"".join(head))
     assert run("train", tmp_path / "two.svm", "-o", tmp_path / "model.mm").returncode in (0, 3)

@@ -78,7 +78,7 @@ def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     return solve_factored(factored(matrix), right)
 
 
-def solve_factored(factor: tuple[np.ndarray, bool], right: np.ndarray) -> np.ndarray:
+def solve_factored(factor: Any, right: np.ndarray) -> np.ndarray:
     """The solution of equations with the matrix that has this Cholesky factor."""
     from scipy.linalg import cho_solve  # imported where it is needed: a tenth of a second when the program starts
 
