@@ -21,7 +21,8 @@ from maxmargin.models.model import Model
 from maxmargin.training.budget import Budget
 from maxmargin.training.checkpoint import fingerprint
 from maxmargin.training.estimated import concerns
-from maxmargin.training.fit import Prepared, fit, prepared, split
+from maxmargin.training.fit import fit
+from maxmargin.training.prepare import Prepared, prepared, split
 from maxmargin.training.problems import problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.search import Fold, Grid, Part
