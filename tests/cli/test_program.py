@@ -89,3 +89,19 @@ def test_a_command_imports_what_it_needs(arguments, avoided, files, tmp_path):
     for _ in range(2):
         ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert "LOADED []" in ended.stdout, ended.stdout + ended.stderr
+
+
+def test_a_library_that_is_imported_late_keeps_to_one_blas_thread():
+    """SciPy's linear algebra is imported where it is needed, inside the limit: its BLAS must be under it, too."""
+    code = (
+        "import sys, threadpoolctl\n"
+        "from maxmargin.numeric.parallel import one_blas_thread\n"
+        "with one_blas_thread():\n"
+        "    late = 'scipy.linalg' not in sys.modules\n"
+        "    from scipy.linalg import cho_factor\n"
+        "    blas = [one for one in threadpoolctl.threadpool_info() if one['user_api'] == 'blas']\n"
+        "    print(late, len(blas) > 0, {one['num_threads'] for one in blas})\n"
+    )
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=environment)
+    assert ended.stdout in ("True True {1}\n", "False True {1}\n"), ended.stdout + ended.stderr
