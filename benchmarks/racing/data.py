@@ -73,6 +73,11 @@ def load(name: str) -> tuple[Any, np.ndarray]:
         return sp.csr_matrix(parts, shape=tuple(arrays["shape"])), y
 
 
+def read_labels(file: str) -> tuple[Any, np.ndarray]:
+    """A file of the data folder as it is: rows, and labels or targets."""
+    return _read(_file(file))
+
+
 def cached(name: str) -> Path:
     """The file of the cache folder that holds this data set, made if it is not there."""
     path = cache_folder() / f"{name.replace(':', '-')}.npz"

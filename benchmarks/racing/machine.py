@@ -26,14 +26,19 @@ ALWAYS = ("numpy", "scipy", "numba")
 
 def described(racers: Sequence[Racer]) -> str:
     """One paragraph."""
-    packages = [PACKAGES.get(racer.file, racer.file) for racer in racers]
-    versions = ", ".join(f"{package} {_version(package)}" for package in dict.fromkeys([*packages, *ALWAYS]))
+    return f"{machine()}, {versions([PACKAGES.get(racer.file, racer.file) for racer in racers])}."
+
+
+def machine() -> str:
+    """The date, the processor and its load."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    load = f"load average {os.getloadavg()[0]:.1f} (the race itself included), " if hasattr(os, "getloadavg") else ""
-    return (
-        f"{datetime.now():%Y-%m-%d %H:%M}, {cores} cores of {_processor()}, {load}"
-        f"Python {platform.python_version()}, {versions}."
-    )
+    load = f", load average {os.getloadavg()[0]:.1f} (the race itself included)" if hasattr(os, "getloadavg") else ""
+    return f"{datetime.now():%Y-%m-%d %H:%M}, {cores} cores of {_processor()}{load}, Python {platform.python_version()}"
+
+
+def versions(packages: Sequence[str]) -> str:
+    """The versions of some packages, and of those that everybody uses."""
+    return ", ".join(f"{package} {_version(package)}" for package in dict.fromkeys([*packages, *ALWAYS]))
 
 
 def _version(package: str) -> str:

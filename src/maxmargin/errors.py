@@ -2,15 +2,45 @@
 
 
 class MaxMarginError(Exception):
-    """Any error that maxmargin raises on purpose."""
+    """Any error that maxmargin raises on purpose.
+
+    Examples
+    --------
+    >>> from maxmargin import MaxMarginError, Problem
+    >>> try:
+    ...     Problem([[1.0], [2.0]], [0, 1], C=-1)
+    ... except MaxMarginError as error:
+    ...     print(error)
+    C is -1; it must be a number > 0 (C=inf for a hard margin)
+    """
 
 
 class InvalidInput(MaxMarginError, ValueError):
-    """The data or a parameter cannot be used; the message names the row, column or parameter."""
+    """The data or a parameter cannot be used; the message names the row, column or parameter.
+
+    Examples
+    --------
+    >>> from maxmargin import InvalidInput, Problem
+    >>> try:
+    ...     Problem([[1.0], [float("nan")]], [0, 1])
+    ... except InvalidInput as error:
+    ...     print(error)
+    X[1, 0] is nan; fill in or drop that row, or scale the column first
+    """
 
 
 class Refused(MaxMarginError, ValueError):
-    """A solver does not accept this problem; the message says why and names one that does."""
+    """A solver does not accept this problem; the message says why and names one that does.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, Refused, solve
+    >>> try:
+    ...     solve(Problem([[1.0], [2.0]], [0, 1]), "coordinate-ascent")
+    ... except Refused as error:
+    ...     print(error)
+    coordinate-ascent refuses this problem: it cannot do bias='free', only none or augmented; use solver='smo'
+    """
 
 
 class MemoryLimit(MaxMarginError, MemoryError):

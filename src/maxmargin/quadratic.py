@@ -22,16 +22,34 @@ Equality = Literal["two inequalities", "one equality"]
 
 @dataclass(frozen=True, eq=False)
 class QuadraticProgram:
-    """min ½xᵀQx + pᵀx subject to Ax ≥ c and Ex = e; prints its matrices."""
+    """min ½xᵀQx + pᵀx subject to Ax ≥ c and Ex = e; prints its matrices. See `primal_qp` and `dual_qp`.
+
+    Parameters
+    ----------
+    Q, p : array
+        The objective.
+    A, c : array
+        The inequalities.
+    E, e : array or None
+        The equalities; None where there are none.
+    names : tuple of str
+        What each variable is called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem, dual_qp
+    >>> program = dual_qp(Problem([[0.0], [2.0]], [-1, 1], C=float("inf")))
+    >>> program.names, program.value(np.array([0.5, 0.5])), program.violation(np.array([0.5, 0.5]))
+    (('α1', 'α2'), -0.5, 0.0)
+    """
 
     Q: np.ndarray
     p: np.ndarray
     A: np.ndarray
     c: np.ndarray
-    #: The equalities; None where there are none.
     E: np.ndarray | None
     e: np.ndarray | None
-    #: What each variable is called.
     names: tuple[str, ...]
 
     def value(self, x: np.ndarray) -> float:

@@ -74,7 +74,7 @@ class Saddle:
         return self.problem.space.combine(self._beta(alpha))[: self.problem.X.shape[1]]
 
     def best_alpha(self, w: Any, b: float = 0.0) -> np.ndarray:
-        """argmax_α G(w, α): the slope of the loss at each margin, one of them where it has a corner."""
+        """argmax_α G(w, α): the slope of the loss at each margin, one of them where it has a kink."""
         problem = self.problem
         z = problem.space.scores(self._inside(w, b)) + self._free(b)
         return -problem.target * problem.loss.slope(z, problem.target) * problem.C * self._scale

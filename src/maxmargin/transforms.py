@@ -10,7 +10,19 @@ from maxmargin.errors import InvalidInput
 
 @dataclass(frozen=True)
 class PolynomialTransform:
-    """All products of up to `degree` features (without the constant: that is the bias)."""
+    """All products of up to `degree` features (without the constant: that is the bias).
+
+    Parameters
+    ----------
+    degree : int, default 2
+        The most factors of a product, at least 1.
+
+    Examples
+    --------
+    >>> from maxmargin.transforms import PolynomialTransform
+    >>> PolynomialTransform(degree=2)([[2.0, 3.0]])
+    array([[2., 3., 4., 6., 9.]])
+    """
 
     degree: int = 2
 

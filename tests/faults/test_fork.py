@@ -72,7 +72,7 @@ def test_children_forked_while_threads_fit(forks):
 def test_a_limit_that_another_thread_wanted_is_lifted_in_the_child():
     code = """
 import os, threading
-from maxmargin import parallel
+from maxmargin.numeric import parallel
 inside, leave = threading.Event(), threading.Event()
 def other():
     with parallel.one_blas_thread():

@@ -101,23 +101,23 @@ def test_curvature_is_the_largest_second_derivative(loss):
     assert steepest == pytest.approx(loss.curvature, rel=1e-4)
 
 
-def test_bend_is_the_difference_of_slopes_on_one_side_or_the_other(loss):
+def test_second_is_the_difference_of_slopes_on_one_side_or_the_other(loss):
     z, t = samples(loss)
     smooth = np.array([np.abs(kinks(loss, t_i) - z_i).min(initial=1.0) > 1e-3 for z_i, t_i in zip(z, t, strict=True)])
     z, t, h = z[smooth], t[smooth], 1e-6
     # A squared loss has a second derivative that jumps: there it may be either of the two.
     left, right = (sign * (loss.slope(z + sign * h, t) - loss.slope(z, t)) / h for sign in (-1.0, 1.0))
-    bend = loss.bend(z, t)
-    assert (bend >= np.minimum(left, right) - 1e-6).all() and (bend <= np.maximum(left, right) + 1e-6).all()
-    assert (bend >= 0.0).all() and (not loss.smooth or bend.max() <= loss.curvature)
+    second = loss.second_derivative(z, t)
+    assert (second >= np.minimum(left, right) - 1e-6).all() and (second <= np.maximum(left, right) + 1e-6).all()
+    assert (second >= 0.0).all() and (not loss.smooth or second.max() <= loss.curvature)
 
 
 @given(z=st.floats(-1e140, 1e140), t=st.floats(-1e140, 1e140))
 def test_scores_of_any_size_give_finite_numbers(loss, z, t):
     t = {"classification": 1.0 if t >= 0 else -1.0, "regression": t, "novelty": 1.0}[loss.task]
     z, t = np.array([z]), np.array([t])
-    value, slope, bend = loss.value(z, t), loss.slope(z, t), loss.bend(z, t)
-    assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(bend).all() and (value >= 0).all()
+    value, slope, second = loss.value(z, t), loss.slope(z, t), loss.second_derivative(z, t)
+    assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(second).all() and (value >= 0).all()
 
 
 # The conjugate

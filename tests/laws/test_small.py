@@ -64,11 +64,26 @@ def test_the_usual_problems_are_small():
             assert solve(made(loss)).solver.name == "smo" and hasattr(
                 solve_small(made(loss), 1e-4, None), "certificate"
             )
-    squared = [loss for loss in LOSSES if loss.name in ("squared-hinge", "squared-epsilon-insensitive")]
-    assert len(squared) == 2
-    for loss in squared:
+    linear = [loss for loss in LOSSES if loss.name.endswith(("hinge", "epsilon-insensitive"))]
+    assert len(linear) == 4
+    for loss in linear:
         for bias in ("free", "augmented", "none"):
             assert hasattr(solve_small(made(loss, "linear", bias), 1e-4, None), "certificate")
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("bias", ["free", "augmented", "none"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_raw_features_are_no_harder_than_scaled_ones(task, bias, C):
+    """Columns whose sizes differ by 10⁵, far from 0: the interior point ends, and its duals satisfy the conditions."""
+    X, y = load_wine(return_X_y=True)
+    X = X * np.geomspace(1e-2, 1e2, X.shape[1])
+    loss, target = ("hinge", y == 1) if task == "classification" else ("epsilon-insensitive", X[:, 0] + X[:, 3])
+    result = solve_small(Problem(X, target, loss=loss, bias=bias, C=C / X.var()), 1e-4, None)
+    assert result.solver.name == "interior-point"
+    assert result.certificate.relative_gap <= 1e-4 and not false_claims(result, 1e-4)[0]
+    size = np.abs(result.problem.target).max()
+    assert result.certificate.kkt_violation <= 1e-3 * size
 
 
 @pytest.mark.parametrize(

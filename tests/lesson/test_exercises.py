@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from time import perf_counter
 
 import pytest
 
@@ -35,9 +34,7 @@ def test_the_solution_runs_as_it_is_printed(exercise, capsys):
     """After the lines that the page gives, and with nothing else."""
     scope: dict = {}
     exec(PRELUDE, scope)
-    began = perf_counter()
     exec(sheet(exercise).solution, scope)
-    assert perf_counter() - began < 3.0
     answer = capsys.readouterr().out.strip()
     assert len(answer) > 10 and "\n" not in answer and not answer.endswith(".")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,14 +13,15 @@ from maxmargin.losses import list_losses
 from maxmargin.problem.space import LinearSpace
 from maxmargin.solvers.linear import coordinate_newton
 from maxmargin.solvers.linear.free_block import FreeBlock, times
-from maxmargin.solvers.linear.growing_sample import FEWEST, STEP, grow, is_tall
+from maxmargin.solvers.linear.growing_sample import grow, is_tall
+from maxmargin.solvers.linear.growing_sample import settings as growing
 from maxmargin.solvers.linear.newton import AugmentedLagrangian, slope_along
 from maxmargin.solvers.linear.nonzeros import thinned
 from maxmargin.solvers.linear.sweeps import survey
 
 pytestmark = pytest.mark.compiled
 
-ROWS, COLUMNS = STEP * FEWEST + 500, 5
+ROWS, COLUMNS = growing.growth * growing.fewest_rows + 500, 5
 LOSSES = [name for name in list_losses() if name not in ("logistic", "one-class")]
 REGRESSION = ("epsilon-insensitive", "squared-epsilon-insensitive", "least-squares")
 
@@ -82,7 +85,7 @@ def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_sample
     beta = solve(problem, "coordinate-newton", tol=1e-3).beta
     w = space.combine(beta)
     order = np.arange(problem.n, dtype=np.uint32)
-    active, gap, low, high, worst = survey(space.scores(w), order, *form.arrays, beta, 0.0)
+    active, gap, low, high, worst = survey(space.scores(w), order, form.arrays, beta, 0.0)
     assert gap == pytest.approx(problem.primal(w) - problem.dual(beta), rel=1e-9)
     assert low <= 0.0 <= high and worst == max(high, -low)
     np.testing.assert_array_equal(np.sort(order), np.arange(problem.n))
@@ -94,7 +97,7 @@ def test_a_survey_sees_the_gap_of_the_whole_problem_and_lets_only_settled_sample
                 moved = beta.copy()
                 moved[i] += step
                 assert problem.dual(moved) < problem.dual(beta)
-    assert survey(space.scores(w), order, *form.arrays, beta, np.inf)[0] == problem.n
+    assert survey(space.scores(w), order, form.arrays, beta, np.inf)[0] == problem.n
 
 
 @pytest.mark.parametrize("bias", ["augmented", "free"])
@@ -108,11 +111,11 @@ def test_newton_keeps_its_sums_and_searches_where_something_moves(loss, bias):
         np.testing.assert_allclose(lagrangian.combined, space.combine(lagrangian.u), rtol=1e-9, atol=1e-9)
         assert lagrangian.sum == pytest.approx(lagrangian.u.sum(), rel=1e-9, abs=1e-9)
         along = space.scores(np.linspace(1.0, -1.0, space.size))
-        (z, directions, beta, *arrays), fixed = lagrangian._moving(along)
+        (z, directions, beta, dual), fixed = lagrangian._moving(along)
         inertia = 1.0 / lagrangian.sigma
         for alpha in (0.2, 0.7):
-            whole = slope_along(0, space.n, alpha, inertia, lagrangian.z, along, lagrangian.beta, *form.arrays)
-            some = slope_along(0, len(z), alpha, inertia, z, directions, beta, *arrays)
+            whole = slope_along(0, space.n, alpha, inertia, lagrangian.z, along, lagrangian.beta, form.arrays)
+            some = slope_along(0, len(z), alpha, inertia, z, directions, beta, dual)
             assert fixed + some == pytest.approx(whole, rel=1e-9, abs=1e-9)
         if step == 3:
             lagrangian.multiply()
@@ -187,8 +190,8 @@ def test_wide_problems_with_steps_on_the_free_block(loss, bias, monkeypatch):
     taken = []
     ascend = FreeBlock.ascend
     monkeypatch.setattr(FreeBlock, "ascend", lambda *args: taken.append(ascend(*args)) or taken[-1])
-    monkeypatch.setattr(coordinate_newton, "MANY", 0)
-    monkeypatch.setattr(coordinate_newton, "FEW", 0)
+    at_once = replace(coordinate_newton.settings, free_block_after=0.0, free_block_soon=0.0)
+    monkeypatch.setattr(coordinate_newton, "settings", at_once)
     result = solve(wide(loss, bias), "coordinate-newton", tol=1e-9)
     assert result.certificate.holds(1e-9) and max(taken) > 0.0
 
@@ -200,16 +203,17 @@ def test_steps_on_the_free_block_begin_early_where_the_gap_is_large(large, early
     monkeypatch.setattr(
         coordinate_newton._Sweeps, "_ascend_free_block", lambda self: passes.append(self.passes) or ascend(self)
     )
-    monkeypatch.setattr(coordinate_newton, "LARGE", large)
+    settings = replace(coordinate_newton.settings, large_gap=large)
+    monkeypatch.setattr(coordinate_newton, "settings", settings)
     solve(wide("hinge", "augmented"), "coordinate-newton", tol=1e-12, max_iter=200)
-    first = coordinate_newton.FEW if early else coordinate_newton.MANY
-    assert passes and first < passes[0] < first + 2 * coordinate_newton.UNCHECKED
+    first = settings.free_block_soon if early else settings.free_block_after
+    assert passes and first < passes[0] < first + 2 * settings.survey_passes
 
 
 @pytest.mark.parametrize("make", [lambda: tall(C=1.0), lambda: wide("hinge", "free")])
 def test_the_number_of_threads_does_not_change_the_bits(make, monkeypatch):
-    monkeypatch.setattr(coordinate_newton, "MANY", 0)
-    monkeypatch.setattr(coordinate_newton, "FEW", 0)
+    at_once = replace(coordinate_newton.settings, free_block_after=0.0, free_block_soon=0.0)
+    monkeypatch.setattr(coordinate_newton, "settings", at_once)
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("MAXMARGIN_THREADS", threads)

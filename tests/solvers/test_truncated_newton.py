@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -77,7 +79,7 @@ def test_factoring_and_conjugate_gradients_find_the_same(bias, monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)  # as it comes, from 1e-3 to 1e3: conjugate gradients take long
     p = Problem(X, y, loss="logistic", bias=bias, C=0.1)
     factored = solve(p, solver=NEWTON, tol=1e-9)
-    monkeypatch.setattr(truncated_newton, "MOST_FEATURES", 0)
+    monkeypatch.setattr(truncated_newton, "settings", replace(truncated_newton.settings, most_features=0))
     conjugate = solve(p, solver=NEWTON, tol=1e-9, max_time=60)
     assert factored.converged and conjugate.converged
     assert conjugate.certificate.primal == pytest.approx(factored.certificate.primal, rel=2e-9)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
 from maxmargin import Problem, solve
-from maxmargin.gram.active_square import Corner
+from maxmargin.gram.active_square import ActiveSquare
+from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.kernels import RBF
 from maxmargin.result import Iterate, Reason
-from maxmargin.solvers.kernel.working_set import PAUSE, WorkingSet, _Run
+from maxmargin.solvers.kernel import working_set, working_set_scores
+from maxmargin.solvers.kernel.working_set import WorkingSet, _Run
 from maxmargin.solvers.kernel.working_set_choice import middle, violation
 from maxmargin.solvers.kernel.working_set_scores import Scores
 from maxmargin.solvers.kernel.working_set_steps import ranges, submatrix
@@ -58,8 +60,7 @@ def test_pair_steps_end_as_soon_as_the_violation_is_small_enough(enough):
 
     def left_after(steps: int) -> tuple[int, float]:
         beta, g = np.zeros(n), form.target.copy()
-        arrays = (np.ones(n), form.ridge, form.tube, form.lower, form.upper, beta, g)
-        done, missing = pair_steps(K, np.arange(n), np.zeros(n, np.int64), 0, steps, True, enough, *arrays)
+        done, missing = pair_steps(whole_rows(K), 0, steps, True, enough, np.ones(n), form.arrays, beta, g)
         assert missing == -1
         return done, violation(*ranges(form.tube, form.lower, form.upper, beta, g), True)
 
@@ -74,8 +75,8 @@ def test_new_samples_are_scored_against_all_support_vectors_also_those_let_go(le
     run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
     seen, new = np.arange(40), np.arange(40, 60)
     run.beta[seen] = 0.5 * problem.target[seen]
-    run.corner.extend(seen)
-    run.corner.keep(seen >= let_go)
+    run.square.extend(seen)
+    run.square.keep(seen >= let_go)
     run.all_active = True
     run._see(new)
     np.testing.assert_allclose(run.scores.values[new], problem.space.scores(run.beta)[new], rtol=1e-12)
@@ -85,7 +86,7 @@ def test_a_long_round_can_be_ended_within_it():
     X, y = noisy(1800, 5)
     problem = Problem(X, y, kernel="rbf", C=1e4)
     ended = solve(problem, WorkingSet(size=16), tol=1e-12, max_iter=100)
-    assert ended.status.reason is Reason.MAX_ITER and ended.iterations < 100 + 2 * PAUSE
+    assert ended.status.reason is Reason.MAX_ITER and ended.iterations < 100 + 2 * working_set.settings.working_sets
     assert problem.is_feasible(ended.beta) and np.isfinite(ended.certificate.gap)
 
 
@@ -101,16 +102,16 @@ def test_float32_rows_do_not_limit_the_gap(C):
 def test_of_very_many_violators_the_worst_become_active(monkeypatch):
     X, y = noisy(300, 4)
     problem = Problem(X, y, kernel=RBF(gamma=0.3), C=1.0)
-    monkeypatch.setattr(sys.modules[_Run.__module__], "CROWD", 40)
+    monkeypatch.setattr(working_set, "settings", replace(working_set.settings, most_entering=40))
     run = _Run(problem, Iterate(0), np.random.default_rng(0), 16)
     run.beta[:20] = 0.5 * problem.target[:20]
     run.scores.see(np.arange(300), run.beta)
-    run.corner.extend(np.arange(20))
+    run.square.extend(np.arange(20))
     others = np.arange(20, 300)
     excess = run._excess(others, middle(*run._ranges(np.arange(20)), True))
     assert np.count_nonzero(excess > 0.1) > 60
     run._choose_active(np.arange(300), 0.1)
-    taken = run.corner.index[run.corner.index >= 20]
+    taken = run.square.index[run.square.index >= 20]
     assert run.crowded and taken.size == 60  # 40 and as many as there are support vectors
     assert excess[taken - 20].min() >= np.delete(excess, taken - 20).max()
     run._choose_active(np.arange(300), 10.0)
@@ -123,7 +124,7 @@ def kept():
     """Scores of 60 samples for a β whose first 20 are not 0, and a β that differs in the first five."""
     X, y = noisy(60, 4)
     problem = Problem(X, y, kernel=RBF(gamma=0.3))
-    scores = Scores(problem.space, Corner(problem.kernel, problem.X, 0.0, 2.0**30))
+    scores = Scores(problem.space, ActiveSquare(problem.kernel, problem.X, 0.0, 2.0**30))
     before = np.where(np.arange(60) < 20, 0.5 * problem.target, 0.0)
     scores.see(np.arange(60), before)
     after = before.copy()
@@ -163,7 +164,7 @@ def test_a_few_far_samples_are_not_left_behind(kept):
 @pytest.mark.parametrize("off, mended", [(1e-12, False), (1e-9, True)])
 def test_scores_are_recomputed_where_a_few_show_that_they_are_off(kept, off, mended, monkeypatch):
     scores, beta, _ = kept
-    monkeypatch.setattr(sys.modules[Scores.__module__], "NEAR", np.inf)
+    monkeypatch.setattr(working_set_scores, "settings", replace(working_set_scores.settings, near=np.inf))
     exact = scores.space.scores(beta)
     scores.values = exact + off
     scores.late[:3] = True
@@ -187,7 +188,7 @@ def test_late_scores_change_nothing_but_the_work(C, monkeypatch):
     problem = Problem(X, y, kernel=RBF(gamma=0.1), C=C)
     fits = [solve(problem, WorkingSet(), tol=1e-9)]
     assert any(ever)
-    monkeypatch.setattr(sys.modules[Scores.__module__], "FAR", np.inf)
+    monkeypatch.setattr(working_set_scores, "settings", replace(working_set_scores.settings, far=np.inf))
     fits.append(solve(problem, WorkingSet(), tol=1e-9))
     assert all(fit.status.reason is Reason.CONVERGED for fit in fits)
     assert fits[0].certificate.dual == pytest.approx(fits[1].certificate.dual, rel=2e-9)

@@ -14,6 +14,7 @@ from maxmargin.certificate import examine
 from maxmargin.data import Data
 from maxmargin.errors import InvalidInput, Refused
 from maxmargin.result import Iterate, Reason
+from maxmargin.solvers.linear import coordinate_newton
 from maxmargin.training.block_ascent import BlockAscent
 from maxmargin.training.block_files import Cache
 from maxmargin.training.checkpointed_run import Stoppable
@@ -80,7 +81,7 @@ def test_the_same_optimum_as_in_memory(loss, bias, storage, cached):
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "epsilon-insensitive"])
 def test_block_ascent_where_newton_has_too_many_features(loss, bias, cached, monkeypatch):
     X, values = data("sparse", d=60)
-    monkeypatch.setattr("maxmargin.solvers.linear.coordinate_newton.MOST_FEATURES", 10)
+    monkeypatch.setattr(coordinate_newton, "settings", replace(coordinate_newton.settings, most_features=10))
     problem = Problem(cached(X), targets(values, loss), loss=loss, bias=bias, C=0.05)
     with pytest.raises(Refused, match="at most 10 features"):
         solve(problem, "coordinate-newton")

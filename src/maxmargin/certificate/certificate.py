@@ -35,7 +35,7 @@ from maxmargin.problem.projection import project
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 
-#: The relative gap that a certificate is expected to prove where nobody says.
+#: The relative gap that a certificate is expected to prove by default.
 WANTED = 1e-9
 #: Multiply-adds that differences of rows may take.
 MOST_DIFFERENCES = 2e9
@@ -45,22 +45,43 @@ ROUNDING_SHOWN = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proved about a point; prints as a small table."""
+    """What is proved about a point; prints as a small table.
+
+    Attributes
+    ----------
+    primal, dual : float
+        P(w, b) and D(β): the optimum lies between them.
+    infeasibility : float
+        |Σβ − total|, the rounding that is left of it.
+    kkt_violation : float
+        LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one.
+    kinds : Kinds
+        Which samples are outside, candidates, free and bound.
+    precision : str
+        What was recomputed, and at what precision.
+    positive : bool or None, default True
+        Whether the kernel is positive semi-definite; False makes the gap a measure of stationarity only.
+    inseparable : Inseparable, default None
+        The proof that no hyperplane separates the classes, for a hard margin that has none.
+    rounding : float, default 0.0
+        How much rounding may have changed P − D, at most; 0 for running sums, which prove nothing.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> certificate = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]), tol=1e-6).certificate
+    >>> certificate.holds(1e-6), round(certificate.primal, 4), certificate.kinds.counts["free"]
+    (True, 0.5, 2)
+    """
 
     primal: float
     dual: float
-    #: |Σβ − total|, the rounding that is left of it.
     infeasibility: float
-    #: LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one.
     kkt_violation: float
     kinds: Kinds
-    #: What was recomputed, and at what precision.
     precision: str
-    #: Whether the kernel is positive semi-definite; False makes the gap a measure of stationarity only.
     positive: bool | None = True
-    #: The proof that no hyperplane separates the classes, for a hard margin that has none.
     inseparable: Inseparable | None = None
-    #: How much rounding may have changed P − D, at most; 0 for running sums, which prove nothing.
     rounding: float = 0.0
 
     @property
@@ -89,7 +110,7 @@ class Certificate:
         if self.positive is False:
             return "the kernel is indefinite: the gap shows a stationary point, not an optimum"
         if self.positive is None:
-            return "holds if the kernel is positive semi-definite, which nobody has checked"
+            return "holds if the kernel is positive semi-definite, which has not been checked"
         return ""
 
     def __str__(self) -> str:
@@ -120,7 +141,29 @@ class Examined:
 
 
 def certify(problem: Problem, iterate: Iterate) -> Certificate:
-    """The certificate of a point, recomputed in float64 from the data, with a bound on its own rounding."""
+    """The certificate of a point, recomputed in float64 from the data, with a bound on its own rounding.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem that the point is a solution of, more or less.
+    iterate : Iterate
+        A dual point ``beta``, a primal point ``w`` and ``b``, or both. A side that is missing is made from the other;
+        a β that is not feasible is repaired.
+
+    Returns
+    -------
+    Certificate
+        Primal, dual and gap of the pair, its KKT violation and the kinds of its samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Iterate, Problem, certify
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> certify(problem, Iterate(beta=np.array([0.0, -0.5, 0.5, 0.0]))).relative_gap < 1e-12
+    True
+    """
     return examine(problem, iterate).certificate
 
 
@@ -129,35 +172,12 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
 
     `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
     """
-    space = problem.space
-    if iterate.b is not None and problem.bias != "free":
-        raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
-    # 1. The two sides: β feasible, and w = w(β) unless the solver has a w of its own.
-    beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
-    raw = beta if iterate.raw is None else iterate.raw
-    linked = iterate.linked and beta is not None
-    if beta is not None and not np.isfinite(beta.sum()):  # it has grown beyond all numbers, and says nothing
-        beta, scores = problem.feasible(np.zeros(problem.n)), None
-        w = None if linked else w
-    if beta is not None and not problem.is_feasible(beta):
-        beta = _repaired(problem, beta)
-        if not problem.total and not problem.hard:
-            beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
-        scores = None
-        w = None if linked else w
-    if w is None or (fresh and linked):
-        assert beta is not None, "an iterate has w or β"
-        w = space.combine(beta)
-    scores = space.scores(w) if scores is None else scores
-    # A hard margin rescales its point: a bias that was kept belongs to another multiple of w(β).
-    b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
-    if beta is None:
-        beta = problem.dual_point(scores, b)
+    pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
-    pair = _Pair(problem, w, b, beta, linked, 0.01 * wanted)
     values = pair.plain(scores, fresh)
     if fresh and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
         values = min(values, pair.exact(values), key=lambda one: one.rounding)
+    w, b, beta = pair.w, pair.b, pair.beta
     if problem.hard:
         beta = beta * values.theta
         if not iterate.answer:  # an answer stays as its algorithm gave it
@@ -174,12 +194,13 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
         positive=_positive(problem, beta, values, fresh),
         rounding=values.rounding,
     )
+    raw = iterate.beta if iterate.raw is None else iterate.raw
     point = Iterate(
         k=iterate.k,
         w=w,
         b=b if problem.bias == "free" else None,
         beta=beta,
-        linked=linked,
+        linked=pair.linked,
         raw=None if raw is beta else raw,
         event=iterate.event,
         related=iterate.related,
@@ -282,6 +303,33 @@ class _Pair:
             m, primal, rounding = 1.0, np.inf, 0.0
         dual_scores = None if dual_scores is None else dual_scores * theta
         return _Values(primal, dual, rounding, z / m, dual_scores, dual_sqnorm, m, theta, exact)
+
+
+def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -> tuple[_Pair, np.ndarray]:
+    """The two sides of an iterate: β feasible, w = w(β) unless the solver has a w of its own; and the scores of w."""
+    space = problem.space
+    if iterate.b is not None and problem.bias != "free":
+        raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
+    beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
+    linked = iterate.linked and beta is not None
+    if beta is not None and not np.isfinite(beta.sum()):  # an overflow: it says nothing
+        beta, scores = problem.feasible(np.zeros(problem.n)), None
+        w = None if linked else w
+    if beta is not None and not problem.is_feasible(beta):
+        beta = _repaired(problem, beta)
+        if not problem.total and not problem.hard:
+            beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
+        scores = None
+        w = None if linked else w
+    if w is None or (fresh and linked):
+        assert beta is not None, "an iterate has w or β"
+        w = space.combine(beta)
+    scores = space.scores(w) if scores is None else scores
+    # A hard margin rescales its point: a bias that was kept belongs to another multiple of w(β).
+    b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
+    if beta is None:
+        beta = problem.dual_point(scores, b)
+    return _Pair(problem, w, b, beta, linked, 0.01 * wanted), scores
 
 
 def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:

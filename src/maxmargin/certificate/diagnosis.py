@@ -30,7 +30,7 @@ def advice(problem: Problem, certificate: Certificate, tol: float) -> str:
 
 def _scaling(problem: Problem) -> str:
     """Columns of very different size make every first-order method crawl."""
-    if problem.kernel.name == "precomputed":
+    if problem.kernel.given:
         return ""
     X = problem.X
     if isinstance(X, RowBlocks):
@@ -61,7 +61,7 @@ def _conflicts(problem: Problem, most: int = 2_000_000) -> str:
     X = problem.X
     if problem.task != "classification" or not isinstance(X, np.ndarray) or X.size > most:
         return ""
-    if problem.kernel.name == "precomputed":
+    if problem.kernel.given:
         return ""
     labels: dict[bytes, set[float]] = {}
     for row, label in zip(X + 0.0, problem.target, strict=True):  # −0 becomes 0

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from maxmargin.gram.cached_rows import COLUMNS
-from maxmargin.kernels import Precomputed
 from maxmargin.kernels.base import slice_rows, take_rows
 from maxmargin.numeric.compiled import strictly_compiled
 from maxmargin.numeric.double_double import two_product, two_sum
@@ -51,7 +50,7 @@ def kernel_scores(space: KernelSpace, w: np.ndarray, least: bool) -> tuple[np.nd
         rows = slice_rows(X, start, stop).astype(np.float64, copy=False)
         for first in range(0, support.size, COLUMNS):
             part = support[first : first + COLUMNS]
-            if isinstance(kernel, Precomputed):
+            if kernel.given:
                 values = np.asarray(rows)[:, part]
             else:
                 values = block(rows, take_rows(X, part).astype(np.float64, copy=False))

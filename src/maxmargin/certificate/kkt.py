@@ -85,17 +85,10 @@ def kkt_violation(problem: Problem, beta: np.ndarray, scores: np.ndarray) -> flo
     if form is not None:
         most, least = extreme_slopes(form.target, scores, form.ridge, form.tube, *bounds, beta)
     else:
-        nothing = np.zeros(problem.n)
-        most, least = extreme_slopes(_logistic_slopes(problem, beta, scores), *[nothing] * 3, *bounds, beta)
+        slopes, nothing = problem.loss.dual_slope(beta, problem.target, problem.C), np.zeros(problem.n)
+        most, least = extreme_slopes(slopes, scores, nothing, nothing, *bounds, beta)
     violation = most - least if problem.bias == "free" else max(most, -least)
     return max(float(violation), 0.0)  # in this order NaN stays NaN
-
-
-def _logistic_slopes(problem: Problem, beta: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """∂D/∂β of the logistic loss: that of its entropy is −y log(a/(1 − a))."""
-    tiny = np.finfo(np.float64).tiny
-    a = np.divide(np.abs(beta), problem.C, out=np.full(problem.n, 0.5), where=problem.C > 0)
-    return -scores - problem.target * np.log(np.maximum(a, tiny) / np.maximum(1 - a, tiny))
 
 
 def kinds_of(problem: Problem, beta: np.ndarray, z: np.ndarray, violation: float) -> Kinds:

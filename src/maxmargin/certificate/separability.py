@@ -122,7 +122,7 @@ def _rational(problem: Problem, chosen: np.ndarray, features: np.ndarray, alpha:
 
 def _equal_rows(problem: Problem, chosen: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     """A row that two samples of different classes share is a common point, in the space of any kernel."""
-    if problem.kernel.name == "precomputed":
+    if problem.kernel.given:
         return None
     rows = problem.X[chosen]
     rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)

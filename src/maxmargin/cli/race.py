@@ -151,11 +151,9 @@ def _run(
     problem: Any, chosen: dict[str, Any], named: bool, tol: float, max_time: float, seed: int, quiet: bool
 ) -> dict[str, Any]:
     """Run one after the other; the table grows as they go."""
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.live import Live
     from rich.markup import escape
-    from rich.table import Table
 
     from maxmargin.errors import MaxMarginError, Refused
     from maxmargin.loop import solve
@@ -163,18 +161,9 @@ def _run(
     results: dict[str, Any] = {}
     lines: dict[str, list[str]] = {}
 
-    def standings() -> Table:
-        grid = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for name in ("solver", "seconds", "with looks", "relative gap", ""):
-            justify: Any = "left" if name in ("solver", "") else "right"
-            grid.add_column(name, justify=justify, no_wrap=name != "")
-        for name, line in lines.items():
-            grid.add_row(name, *line)
-        return grid
-
     console = Console()
     refusals = []
-    with Live(standings(), console=console, auto_refresh=False, transient=not console.is_terminal) as live:
+    with Live(_standings(lines), console=console, auto_refresh=False, transient=not console.is_terminal) as live:
         for name, solver in chosen.items():
             if refusal := solver.accepts(problem):
                 if named:
@@ -189,7 +178,7 @@ def _run(
                 if not quiet and console.is_terminal:
                     so_far = f"{perf_counter() - began:.2f}"
                     lines[name] = [f"{look.seconds:.2f}", so_far, f"{look.certificate.relative_gap:.2e}", "running"]
-                    live.update(standings(), refresh=True)
+                    live.update(_standings(lines), refresh=True)
                 return False
 
             try:
@@ -201,15 +190,28 @@ def _run(
                 seconds = result.trace.solver_seconds, perf_counter() - began
                 gap = result.certificate.relative_gap
                 lines[name] = [*(f"{part:.2f}" for part in seconds), f"{gap:.2e}", result.status.reason.value]
-            live.update(standings(), refresh=True)
+            live.update(_standings(lines), refresh=True)
         places = {name: _place(results.get(name)) for name in lines}
         lines = dict(sorted(lines.items(), key=lambda line: places[line[0]]))
-        live.update(standings(), refresh=True)
+        live.update(_standings(lines), refresh=True)
     if not console.is_terminal:
-        console.print(standings())
+        console.print(_standings(lines))
     if refusals:
         print(f"not for this problem: {', '.join(refusals)}")
     return results
+
+
+def _standings(lines: dict[str, list[str]]) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    grid = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("solver", "seconds", "with looks", "relative gap", ""):
+        justify: Any = "left" if name in ("solver", "") else "right"
+        grid.add_column(name, justify=justify, no_wrap=name != "")
+    for name, line in lines.items():
+        grid.add_row(name, *line)
+    return grid
 
 
 def _place(result: Any) -> tuple[bool, float]:

@@ -55,22 +55,38 @@ def read(
     ----------
     path : str, path or Source
         The file; ``-`` is standard input. Text may be compressed (gz, bz2, xz, zst), and may come from a pipe.
-    format : str
+    format : str, default None
         One of `FORMATS`; by default told from the name, or else from the first line.
-    target : str
+    target : str, default None
         The column (or array) that is the target; by default one called target, label, class or y.
-    features : list of str
+    features : list of str, default None
         The columns to take, in this order; by default all but the target.
-    drop : list of str
-        Columns of a table to leave out; by default none.
-    needed : bool
+    drop : list of str, default ()
+        Columns of a table to leave out.
+    needed : bool, default True
         Whether a file without a target is refused.
-    zero_based : bool
+    zero_based : bool, default None
         Whether the indices of an svmlight file begin at 0; by default they do if there is a 0 among them.
-    columns : int
+    columns : int, default 0
         The least number of columns of an svmlight file.
-    progress : function
+    progress : function, default None
         Called with the bytes read so far and the size of the file, for text.
+
+    Returns
+    -------
+    Data
+        The rows ``X``, the labels or targets ``y``, and the names of the columns.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "two.svm")
+    ...     _ = file.write_bytes(b"+1 1:0.5 3:2" + bytes([10]) + b"-1 2:1")
+    ...     data = read(file)
+    >>> data.X.shape, data.y
+    ((2, 3), array([ 1, -1]))
     """
     kind, path = recognised(path, format, progress)
     options = _options(kind, target, features, drop, needed, zero_based, columns)

@@ -19,7 +19,7 @@ class Growing:
         self._array: np.ndarray = np.empty(0, dtype)
 
     def extend(self, blocks: Iterable[np.ndarray], share: float) -> None:
-        """Add blocks; `share` of the whole is there with them (0 where nobody knows)."""
+        """Add blocks; `share` of the whole is there with them (0 where that is not known)."""
         blocks = list(blocks)
         needed = self.used + sum(len(block) for block in blocks)
         if needed > len(self._array):

@@ -31,7 +31,7 @@ SHORT = 2**16
 #: No line may be longer: a file without line ends is not text.
 LONGEST_LINE = 2**28
 
-#: Called with the bytes read so far and the size of the file (0 where nobody knows it).
+#: Called with the bytes read so far and the size of the file (0 where it is not known).
 Progress = Callable[[int, int], object]
 
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2"}
@@ -45,7 +45,7 @@ class Text:
     raw: bytes
     #: The number of the first line, from 1.
     line: int
-    #: The share of the file that has been read up to the end of this piece; 0 where nobody knows.
+    #: The share of the file that has been read up to the end of this piece; 0 where that is not known.
     share: float
 
     @property
@@ -108,7 +108,7 @@ class Source:
             raise InvalidInput(f"cannot read {self.name}: {error}") from None
 
     def share(self) -> float:
-        """How much of the file has been read; 0 where nobody knows its size."""
+        """How much of the file has been read; 0 where its size is not known."""
         done = self._stream.counted.done
         if self.progress is not None:
             self.progress(done, self.size)

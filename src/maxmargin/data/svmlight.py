@@ -1,4 +1,4 @@
-"""The svmlight (LIBSVM) format: one row a line, ``label index:value ... # comment``; fast, exact, and strict.
+"""The svmlight (LIBSVM) format: one row per line, ``label index:value ... # comment``; fast, exact, and strict.
 
 Values and labels become the nearest double, whatever the number of digits. Indices may begin at 0 or 1, and may be out
 of order; an index that comes twice in a line, NaN, infinities and ``qid:`` are refused with file, line and column.

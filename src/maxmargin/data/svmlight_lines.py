@@ -55,6 +55,65 @@ def finite(bits):
 
 
 @compiled
+def after_blanks(text, at, stop):
+    """The first place from `at` on that is no blank."""
+    while at < stop and (text[at] == SPACE or text[at] == TAB or text[at] == RETURN):
+        at += 1
+    return at
+
+
+@compiled
+def line_end(text, at, stop):
+    """The place of the next line end."""
+    while at < stop and text[at] != LINE_END:
+        at += 1
+    return at
+
+
+@compiled
+def note(close, doubtful, what, began, at):
+    """Note a number that is close to a tie, while there is room; returns how many there are."""
+    if doubtful < len(close):
+        close[doubtful, 0], close[doubtful, 1], close[doubtful, 2] = what, began, at
+    return doubtful + 1
+
+
+@compiled
+def index_at(text, at, stop):
+    """The index that begins at a place, and the place after it; no further than the first digit that is too much."""
+    index = 0
+    while at < stop and index <= LARGEST_INDEX:
+        digit = int(text[at]) - ZERO
+        if digit < 0 or digit > 9:
+            break
+        index = 10 * index + digit
+        at += 1
+    return index, at
+
+
+@compiled
+def label_at(text, at, stop, kind, row, labels, spans, close, doubtful):
+    """Read the label of a row (3.); returns the place after it, the number of close ones, and the mistake."""
+    began = at
+    if kind == TEXTS:
+        while not ends_token(text, at, stop):
+            if text[at] == COLON:
+                return at, doubtful, NO_LABEL
+            at += 1
+        spans[row, 0], spans[row, 1] = began, at
+    elif kind == NUMBERS:
+        bits, at, status = number(text, at, stop)
+        if status == BAD or not ends_token(text, at, stop):
+            return at, doubtful, NO_LABEL if at < stop and text[at] == COLON else BAD_LABEL
+        if status == CLOSE:
+            doubtful = note(close, doubtful, -1 - row, began, at)
+        elif not finite(bits):
+            return at, doubtful, BAD_LABEL
+        labels[row] = bits
+    return at, doubtful, FINE
+
+
+@compiled
 def parse(text, start, stop, kind, labels, spans, indptr, indices, values, close):
     """Fill labels (or spans), indptr, indices and values from text[start:stop].
 
@@ -68,51 +127,29 @@ def parse(text, start, stop, kind, labels, spans, indptr, indices, values, close
     indptr[0] = 0
     while at < stop:
         # 2.
-        while at < stop and (text[at] == SPACE or text[at] == TAB or text[at] == RETURN or text[at] == LINE_END):
-            at += 1
-        if at < stop and text[at] == HASH:
-            while at < stop and text[at] != LINE_END:
-                at += 1
-            continue
+        at = after_blanks(text, at, stop)
         if at >= stop:
             break
-        # 3.
+        if text[at] == LINE_END:
+            at += 1
+            continue
+        if text[at] == HASH:
+            at = line_end(text, at, stop)
+            continue
         began = at
-        if kind == TEXTS:
-            while not ends_token(text, at, stop):
-                if text[at] == COLON:
-                    return row, entry, doubtful, least, most, unsorted, NO_LABEL, began
-                at += 1
-            spans[row, 0], spans[row, 1] = began, at
-        elif kind == NUMBERS:
-            bits, at, status = number(text, at, stop)
-            if status == BAD or not ends_token(text, at, stop):
-                mistake = NO_LABEL if at < stop and text[at] == COLON else BAD_LABEL
-                return row, entry, doubtful, least, most, unsorted, mistake, began
-            if status == CLOSE:
-                if doubtful < len(close):
-                    close[doubtful, 0], close[doubtful, 1], close[doubtful, 2] = -1 - row, began, at
-                doubtful += 1
-            elif not finite(bits):
-                return row, entry, doubtful, least, most, unsorted, BAD_LABEL, began
-            labels[row] = bits
+        at, doubtful, mistake = label_at(text, at, stop, kind, row, labels, spans, close, doubtful)
+        if mistake != FINE:
+            return row, entry, doubtful, least, most, unsorted, mistake, began
         # 4.
         previous, ordered = -1, True
         while True:
-            while at < stop and (text[at] == SPACE or text[at] == TAB or text[at] == RETURN):
-                at += 1
+            at = after_blanks(text, at, stop)
             if at >= stop or text[at] == LINE_END or text[at] == HASH:
                 break
             began = at
-            index = 0
-            while at < stop:
-                digit = int(text[at]) - ZERO
-                if digit < 0 or digit > 9:
-                    break
-                index = 10 * index + digit
-                at += 1
-                if index > LARGEST_INDEX:
-                    return row, entry, doubtful, least, most, unsorted, LARGE_INDEX, began
+            index, at = index_at(text, at, stop)
+            if index > LARGEST_INDEX:
+                return row, entry, doubtful, least, most, unsorted, LARGE_INDEX, began
             if at == began:
                 return row, entry, doubtful, least, most, unsorted, BAD_INDEX, began
             if at >= stop or text[at] != COLON:
@@ -122,9 +159,7 @@ def parse(text, start, stop, kind, labels, spans, indptr, indices, values, close
             if status == BAD or not ends_token(text, at, stop):
                 return row, entry, doubtful, least, most, unsorted, BAD_VALUE, began
             if status == CLOSE:
-                if doubtful < len(close):
-                    close[doubtful, 0], close[doubtful, 1], close[doubtful, 2] = entry, began, at
-                doubtful += 1
+                doubtful = note(close, doubtful, entry, began, at)
             elif not finite(bits):
                 return row, entry, doubtful, least, most, unsorted, NOT_FINITE, began
             indices[entry] = index
@@ -134,8 +169,7 @@ def parse(text, start, stop, kind, labels, spans, indptr, indices, values, close
             previous = index
             least, most = min(least, index), max(most, index)
         if at < stop and text[at] == HASH:
-            while at < stop and text[at] != LINE_END:
-                at += 1
+            at = line_end(text, at, stop)
         unsorted += not ordered
         row += 1
         indptr[row] = entry

@@ -1,4 +1,4 @@
-"""Weights of rows: a text file with one number a line, plain or compressed, or a .npy file."""
+"""Weights of rows: a text file with one number per line, plain or compressed, or a .npy file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maxmargin.errors import InvalidInput
 
 
 def read(path: str | os.PathLike[str], n: int) -> np.ndarray:
-    """The weights of n rows: finite numbers ≥ 0, one a row; what follows a # is a comment."""
+    """The weights of n rows: finite numbers ≥ 0, one per row; what follows a # is a comment."""
     name = os.fspath(path)
     if name.endswith(".npy"):
         try:
@@ -23,7 +23,7 @@ def read(path: str | os.PathLike[str], n: int) -> np.ndarray:
     else:
         found = _text(path, n)
     if found.shape != (n,) or found.dtype.kind not in "fiu" or not np.isfinite(found).all() or (found < 0).any():
-        raise InvalidInput(f"{name} must hold {n} finite weights ≥ 0, one a row")
+        raise InvalidInput(f"{name} must hold {n} finite weights ≥ 0, one per row")
     return found.astype(np.float64)
 
 

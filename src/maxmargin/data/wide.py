@@ -11,7 +11,7 @@ from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput, bytes_text
 from maxmargin.numeric.sparse_columns import MOST_WEIGHTS, WEIGHTS_PER_ENTRY
 
-#: Somebody who asks for a dense file may have it up to 1 GB.
+#: A dense file may have up to 1 GB where it is asked for.
 MOST_DENSE = 2**27
 
 

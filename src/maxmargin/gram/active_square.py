@@ -1,7 +1,7 @@
 """ActiveSquare: the square of K over the active samples, all of it at hand; and scores from any samples to any others.
 
 The square is symmetric, so half of it is computed and written twice. It is float32 unless the whole K is small:
-what rounding leaves is mended by recomputing the scores in float64 (see `solvers/kernel/working_set_scores.py`).
+what rounding leaves is removed by recomputing the scores in float64 (see `solvers/kernel/working_set_scores.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from maxmargin.numeric.parallel import over_blocks
 #: A block of K that is computed at once: it stays in the processor's cache while exp runs over it. Its width is no
 #: power of two: the numbers of a column would all fall into the same few places of the cache.
 ROWS, COLUMNS = 512, 2032
-#: Rows of a block on the diagonal, half of which is computed in vain; and of those that are moved at once.
+#: Rows of a block on the diagonal, of which only one half is needed; and rows that are moved at once.
 FEWER = 256
 #: A whole matrix up to this size is kept in float64.
 SMALL = 2.0**27
@@ -41,7 +41,7 @@ class ActiveSquare:
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self.a2 = sqnorms(X)
         self.width = block_width(X, COLUMNS // 8, COLUMNS)
-        self.X = X if kernel.name in ("precomputed", "custom") else X.astype(self.dtype, copy=False)
+        self.X = X.astype(self.dtype, copy=False) if kernel.converts else X
         copied = 0 if self.X is X else self.dtype.itemsize * (X.nnz if sp.issparse(X) else X.size)
         self.room = cache_bytes - copied
         self.K = np.empty((0, 0), self.dtype)
@@ -60,7 +60,7 @@ class ActiveSquare:
         return min(most, isqrt(numbers), numbers // max(1, self.K.shape[1]))
 
     def leave(self, share: float) -> int:
-        """Leave a share of the room that is not in use to somebody else; says how many bytes that is."""
+        """Give up a share of the memory that is not in use, for another cache; returns it in bytes."""
         left = int(share * max(0.0, self.room - self.dtype.itemsize * self.size * self.K.shape[1]))
         self.room -= left
         self.capacity = self._fitting(self.capacity)
@@ -145,7 +145,7 @@ class ActiveSquare:
 
 
 def _row_length(size: int) -> int:
-    """Room for so many numbers, and a few more: see COLUMNS."""
+    """The length of a row with room for `size` numbers; no power of two, as for COLUMNS."""
     return size // 32 * 32 + 48
 
 

@@ -1,6 +1,6 @@
 """Gram: rows of K on demand, kept in a cache under a cap in bytes; K @ β without ever holding K.
 
-Compiled loops read `cache`, `slot` and `stamp` directly: row i of K is `cache[slot[i]]`, and −1 says that it must be
+Compiled loops read the cache directly (`CachedRows`): row i of K is `cache[slot[i]]`, and −1 says that it must be
 fetched first. Setting ``stamp[slot[i]]`` to a growing number marks a use; `fetch` evicts the least recently used row.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,27 @@ from maxmargin.numeric.rows import scores_of_rows
 
 #: Columns computed at once: a block of the product stays in the processor's cache while exp runs over it.
 COLUMNS = 4096
-#: The same for the products in float64: a block's rows (more where there are few columns), columns, of which the rows
-#: must be a part, and numbers.
+#: The size of a block in products in float64: rows, columns (a multiple of the rows), and numbers. Where there are
+#: fewer columns, a block has more rows, up to that many numbers.
 HEIGHT, WIDTH, BLOCK = 254, 2032, 2**18
 #: Sums that are kept apart while a product is under way.
 PARTS = 16
+
+
+class CachedRows(NamedTuple):
+    """The rows of K that are in the cache, as compiled loops take them."""
+
+    #: The rows, in the order in which they came.
+    cache: np.ndarray
+    #: Where in the cache the row of each sample is; −1 where it must be fetched first.
+    slot: np.ndarray
+    #: When each row of the cache was last used.
+    stamp: np.ndarray
+
+
+def whole_rows(K: np.ndarray) -> CachedRows:
+    """A matrix that is there in whole, as cached rows."""
+    return CachedRows(K, np.arange(len(K)), np.zeros(len(K), np.int64))
 
 
 class Gram:
@@ -38,7 +54,7 @@ class Gram:
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.diag = kernel.diag(X) + offset
         #: Whether X is the matrix itself: then it is the cache, and nothing is copied or computed.
-        self.given = kernel.name == "precomputed" and offset == 0.0
+        self.given = kernel.given and offset == 0.0
         if self.given:
             self.capacity, self.cache, self.fetched, self.whole = self.n, X, self.n, True
             self.slot = np.arange(self.n)
@@ -61,6 +77,11 @@ class Gram:
         self.fetched = 0
         #: Whether the cache is the whole matrix, in order.
         self.whole = False
+
+    @property
+    def rows(self) -> CachedRows:
+        """The cache, for compiled loops."""
+        return CachedRows(self.cache, self.slot, self.stamp)
 
     def fetch(self, index: np.ndarray, now: int) -> None:
         """Bring rows into the cache (at most `capacity`), over the least recently used ones."""
@@ -108,11 +129,11 @@ class Gram:
     def product(self, v: np.ndarray) -> np.ndarray:
         """(K + offset) v in float64, block by block over the non-zeros of v, straight from the data."""
         out = np.empty(self.n)
-        if self.kernel.name == "precomputed":
+        if self.kernel.given:
             over_blocks(lambda start, stop: scores_of_rows(self.X, v, start, stop, out), self.n, 2048)
             return out + self.offset * float(v.sum())
         support, others = np.flatnonzero(v), np.flatnonzero(v == 0.0)
-        if self.kernel.name == "custom":  # nobody knows whether it is symmetric
+        if not self.kernel.symmetric:
             support, others = np.empty(0, np.int64), np.arange(self.n)
         out[support] = self._square_product(support, v[support])
         out[others] = self._rows_product(others, v)
@@ -120,7 +141,7 @@ class Gram:
 
     def product_of(self, rows: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The same for some rows only."""
-        sums = self.X[rows] @ v if self.kernel.name == "precomputed" else self._rows_product(rows, v)
+        sums = self.X[rows] @ v if self.kernel.given else self._rows_product(rows, v)
         return sums + self.offset * float(v.sum())
 
     def _rows_product(self, rows: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """RowStore: whole rows of K that are needed again and again, kept as long as they fit.
 
-Where a kernel value is dear (many features), the rows of the samples that keep moving are worth their memory.
+Where a kernel value is expensive (many features), the rows of the samples that keep moving are worth their memory.
 """
 
 from __future__ import annotations

@@ -29,7 +29,19 @@ __all__ = [
 
 
 def list_kernels() -> list[str]:
-    """The names of all registered kernels."""
+    """The names of all registered kernels.
+
+    Returns
+    -------
+    list of str
+        The names that ``Problem(kernel=...)`` takes, sorted.
+
+    Examples
+    --------
+    >>> from maxmargin import list_kernels
+    >>> "rbf" in list_kernels()
+    True
+    """
     return registry.names()
 
 

@@ -19,7 +19,7 @@ from maxmargin.numeric.rows import rows_of, sqnorms_of_rows
 from maxmargin.numeric.sparse_columns import mostly_empty, narrowed, occurring
 from maxmargin.registry import Registry
 
-#: A column of sparse rows is rare where fewer than one row in so many has it: then its values are added one by one.
+#: A column of a sparse block is rare where fewer than one row in 16 has it: then its values are added one by one.
 RARE = 16
 #: The most numbers that the frequent columns of a block may have.
 FREQUENT = 2**23
@@ -28,9 +28,26 @@ registry: Registry[type[Kernel]] = Registry("kernel", "maxmargin.kernels")
 
 
 class Kernel(ABC):
-    """k(x, x') = ⟨φ(x), φ(x')⟩; subclasses are frozen dataclasses whose fields are the kernel's parameters."""
+    """k(x, x') = ⟨φ(x), φ(x')⟩; subclasses are frozen dataclasses whose fields are the kernel's parameters.
+
+    A new kernel is one new file in this folder; CONTRIBUTING.md tells what it holds.
+
+    Examples
+    --------
+    >>> from maxmargin import list_kernels
+    >>> list_kernels()[:3]
+    ['custom', 'laplacian', 'linear']
+    """
 
     name: ClassVar[str]
+    #: Whether φ is the identity, so that w is an ordinary vector.
+    linear: ClassVar[bool] = False
+    #: Whether X is the matrix of kernel values itself, and there are no rows to compute them from.
+    given: ClassVar[bool] = False
+    #: Whether k(a, b) = k(b, a) is known; only then half of a square block is copied from its other half.
+    symmetric: ClassVar[bool] = True
+    #: Whether rows may be converted to another precision before they reach `block`.
+    converts: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -61,7 +78,7 @@ class Kernel(ABC):
 
     @property
     def positive(self) -> bool | None:
-        """Whether K is positive semi-definite for all data: True, False, or None if nobody can say."""
+        """Whether K is positive semi-definite for all data: True, False, or None where it is not known."""
         return True
 
     def fitted(self, X: Any, weights: np.ndarray | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""Any function k(A, B) of two matrices as a kernel; nobody can say whether it is positive semi-definite."""
+"""Any function k(A, B) of two matrices as a kernel; whether it is positive semi-definite is not known."""
 
 from __future__ import annotations
 
@@ -16,9 +16,24 @@ from maxmargin.numeric.parallel import blocks
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """function(A, B): the matrix of k between the rows of A and the rows of B."""
+    """Any function of two matrices of rows; ``Problem(kernel=function)`` makes one.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(A, B)`` gives the matrix of k between the rows of A and the rows of B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Custom
+    >>> Custom(lambda A, B: A @ B.T + 1.0).block(np.array([[1.0]]), np.array([[2.0]]))
+    array([[3.]])
+    """
 
     name: ClassVar[str] = "custom"
+    symmetric: ClassVar[bool] = False
+    converts: ClassVar[bool] = False
 
     function: Callable
 
@@ -32,7 +47,7 @@ class Custom(Kernel):
         if K.shape != (A.shape[0], B.shape[0]):
             raise InvalidInput(
                 f"the kernel function returned shape {K.shape} for {A.shape[0]} rows against {B.shape[0]};"
-                f" it must return one value a pair"
+                f" it must return one value per pair"
             )
         if not np.isfinite(K).all():
             row, column = np.argwhere(~np.isfinite(K))[0]

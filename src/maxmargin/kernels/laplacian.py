@@ -13,7 +13,20 @@ from maxmargin.kernels.base import Kernel, check_gamma, exponential_rounding, sc
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
-    """exp(−γ‖a − b‖₁)."""
+    """exp(−γ‖a − b‖₁).
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default "scale"
+        The width: "scale" is 1/(d·var(X)) and "auto" is 1/d, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Laplacian
+    >>> Laplacian(gamma=0.5).block(np.zeros((1, 2)), np.ones((1, 2))).round(4)
+    array([[0.3679]])
+    """
 
     name: ClassVar[str] = "laplacian"
 

@@ -14,7 +14,24 @@ from maxmargin.numeric.double_double import exact_dot
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """(γ⟨a, b⟩ + coef0)^degree."""
+    """(γ⟨a, b⟩ + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int, default 3
+        The power, at least 1.
+    gamma : float, "scale" or "auto", default "scale"
+        The factor: "scale" is 1/(d·var(X)) and "auto" is 1/d, as in scikit-learn.
+    coef0 : float, default 0.0
+        The constant that is added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Polynomial
+    >>> Polynomial(degree=2, gamma=1.0, coef0=1.0).block(np.array([[1.0]]), np.array([[2.0]]))
+    array([[9.]])
+    """
 
     name: ClassVar[str] = "polynomial"
 

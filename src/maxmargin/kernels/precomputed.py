@@ -15,15 +15,33 @@ from maxmargin.kernels.base import Kernel
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """K is given: a square symmetric matrix at training, one column a training sample at prediction."""
+    """K is given: a square symmetric matrix at training, one column per training sample at prediction.
+
+    Parameters
+    ----------
+    source : Kernel, default None
+        The kernel that the matrix was computed by, where it is known: it is symmetric, and positive if that is.
+    error : float, default 0.0
+        A bound on the rounding of its values, where they were computed; values that are given are exact.
+    samples : callable, default None
+        Gives the rows that it was computed from, for those who need its values with less rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem, solve
+    >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> result = solve(Problem(X @ X.T, [-1, -1, 1, 1], kernel="precomputed"))
+    >>> result.predict(np.array([[5.0]]) @ X.T)
+    array([1])
+    """
 
     name: ClassVar[str] = "precomputed"
+    given: ClassVar[bool] = True
+    converts: ClassVar[bool] = False
 
-    #: The kernel that the matrix was computed by, where we did so ourselves: it is symmetric, and known to be positive.
     source: Kernel | None = None
-    #: A bound on the rounding of its values, where they were computed; values that are given are what they are.
     error: float = 0.0
-    #: The rows that it was computed from, for whoever needs its values with less rounding.
     samples: Callable[[], Any] | None = None
 
     def rounding(self, width, largest):

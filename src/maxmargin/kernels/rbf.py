@@ -25,7 +25,20 @@ CANCELS = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-12}
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """exp(−γ‖a − b‖²); gamma a number, "scale" = 1/(d·var(X)) or "auto" = 1/d."""
+    """exp(−γ‖a − b‖²).
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default "scale"
+        The width: "scale" is 1/(d·var(X)) and "auto" is 1/d, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import RBF
+    >>> RBF(gamma=0.5).block(np.zeros((1, 2)), np.ones((1, 2))).round(4)
+    array([[0.3679]])
+    """
 
     name: ClassVar[str] = "rbf"
 

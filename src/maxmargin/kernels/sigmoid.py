@@ -13,7 +13,22 @@ from maxmargin.numeric.double_double import exact_dot
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """tanh(γ⟨a, b⟩ + coef0)."""
+    """tanh(γ⟨a, b⟩ + coef0), which is indefinite: a fit is a stationary point.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default "scale"
+        The factor: "scale" is 1/(d·var(X)) and "auto" is 1/d, as in scikit-learn.
+    coef0 : float, default 0.0
+        The constant that is added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Sigmoid
+    >>> Sigmoid(gamma=1.0).block(np.array([[1.0]]), np.array([[2.0]])).round(4)
+    array([[0.964]])
+    """
 
     name: ClassVar[str] = "sigmoid"
 

@@ -1,7 +1,7 @@
 """solve(): the one way to train. It runs a solver (`run.py`); "auto" tries one solver after the other.
 
 1. Check what was asked for, and whether the solver accepts the problem. Where the solver is left to us ("auto") and
-   nobody watches, a small problem is solved in one compiled call (`small.py`).
+   the run is not watched, a small problem is solved in one compiled call (`small/`).
 2. Run the solver until its gap is closed, or a budget ends.
 3. Where the solver was left to us ("auto") and has failed or stalled, go on with the next that accepts the problem.
 4. Hand back the best result.
@@ -51,25 +51,27 @@ def solve(
     ----------
     problem : Problem
         What to solve.
-    solver : str or Solver
+    solver : str or Solver, default "auto"
         A name from `maxmargin.list_solvers()`, "auto", or a Solver with hyperparameters of your own, such as
         `maxmargin.solvers.Subgradient(rate=0.1)`.
-    tol : float
+    tol : float, default 1e-4
         The relative duality gap to reach, (P − D)/max(|P|, |D|): it means the same for every solver.
-    max_time, max_iter
-        Budgets in seconds and in the solver's own iterations, looked at after each of its steps.
-    random_state : int, Generator or None
+    max_time : float, default None
+        Seconds after which the run ends with the best point so far; None is no limit.
+    max_iter : int, default None
+        Iterations, as the solver counts them, after which it ends; None is no limit.
+    random_state : int, Generator or None, default 0
         The same number gives the same bits; None is different every time.
-    start : Result, array, or pair (w, b)
+    start : Result, array, or pair (w, b), default None
         Where to begin: another fit, a dual point β, or a hyperplane. A solver that cannot start there refuses it.
-    callbacks : functions of one `Look`
+    callbacks : functions of one `Look`, default ()
         Called at each look; a true answer stops the run.
-    every : int
-        Look at every so many iterates, whatever it costs (for figures); by default looks take at most a tenth of the
+    every : int, default None
+        Look at every `every`-th iterate, whatever it costs (for figures); by default looks take at most a tenth of the
         run, or a few milliseconds.
-    snapshots : bool
+    snapshots : bool, default False
         Keep the hyperplane and the duals of each look in the trace.
-    progress : bool
+    progress : bool, default False
         Show time, gap and support vectors while it runs.
     **options
         Fields of the named solver: ``solve(problem, "subgradient", rate=0.1)``. `maxmargin solvers subgradient` on the
@@ -79,6 +81,15 @@ def solve(
     -------
     Result
         The best point found with its certificate, recomputed in float64 from the data. Ctrl-C returns it too.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], C=10.0), tol=1e-6)
+    >>> result.converged, result.w.round(3), round(result.b, 3)
+    (True, array([1.]), -2.0)
+    >>> result.predict([[0.5], [2.5]])
+    array([-1,  1])
     """
     if not tol >= 0:
         raise InvalidInput(f"tol is {tol}; it must be a number ≥ 0")

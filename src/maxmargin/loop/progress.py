@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from maxmargin.loop.run import Look
     from maxmargin.result import Iterate
 
-#: The display of a step that nobody looks at is renewed after so many seconds.
+#: Seconds after which the display is renewed where the loop does not look.
 OFTEN = 0.2
 
 
@@ -46,7 +46,7 @@ class Progress:
         self._status.update(f"{self.name} {look.iteration}: {look.seconds:.1f} s, {self.proved}")
 
     def step(self, iterate: Iterate, k: int, seconds: float) -> None:
-        """Say that the solver has come further, though nobody has looked."""
+        """Show that the solver goes on, between two looks."""
         if self._status is None or perf_counter() - self.renewed < OFTEN:
             return
         self.renewed = perf_counter()

@@ -33,18 +33,37 @@ from maxmargin.solvers.base import SolverFailed, start_beta
 
 #: A weight or a dual variable beyond this shows that a run with steps of the user's own diverges.
 GROWN = 1e100
-#: A solver that has another one behind it has stalled after so many passes over the data, if that is less than usual.
+#: Passes over the data after which a solver has stalled where another one would follow it.
 PASSES = 3e3
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a callback sees."""
+    """What a callback sees.
+
+    Attributes
+    ----------
+    iteration : int
+        The solver's own count.
+    seconds : float
+        How long the solver has run; looks are not counted.
+    certificate : Certificate
+        What is proved of the point, from what the solver keeps.
+    point : Iterate
+        The pair that was looked at. Its arrays change when the solver goes on: copy what you keep.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> stop = lambda look: look.certificate.relative_gap < 0.5
+    >>> solve(problem, "subgradient", tol=0.0, callbacks=[stop]).status.reason
+    <Reason.CALLBACK: 'stopped by a callback'>
+    """
 
     iteration: int
     seconds: float
     certificate: Certificate
-    #: The pair that was looked at; live views, to be copied by whoever keeps them.
     point: Iterate
 
 
@@ -184,7 +203,7 @@ class Run:
         return self._look(iterate, pressed)
 
     def _too_late(self, iterate: Iterate) -> bool:
-        """Whether it is high time to prove what there is: this point, or the best one so far."""
+        """Whether a proof must begin now to be done in time: of this point, or of the best one so far."""
         if self.schedule.deadline is None:
             return False
         return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []))

@@ -1,4 +1,4 @@
-"""When the loop looks at an iterate, and when it is high time to prove what there is.
+"""When the loop looks at an iterate, and when it must begin to prove what there is.
 
 Looks are decided by counted work, not by the clock, so that the same seed gives the same bits. Only a run whose time is
 limited keeps an eye on the clock: the point that is handed back must be proved, and that takes time as well.
@@ -23,7 +23,7 @@ SHARE, LESS_SHARE = 0.1, 0.05
 CHEAP = 1e6
 #: Up to this share of the time beyond it, and so many seconds, may go into the proof of the point that is handed back.
 BEYOND, SECONDS = 0.25, 0.1
-#: After this share of the time somebody must have looked, if a look takes no larger share of the time.
+#: The share of the time after which there is a first look, if that takes no larger share itself.
 EARLY = 0.1
 #: Kernel values whose time is taken, rows times columns, and the rows from which on a proof takes long enough for that.
 TRIED, MANY = (256, 256), 1000
@@ -39,7 +39,7 @@ class Schedule:
     every : int or None
         Look at every so many iterates, whatever it costs.
     watched : bool
-        Whether somebody may want to see the way, not only the end.
+        Whether a trace, callbacks or a display ask for the way, not only for the end.
     at_once : bool
         Look at the first iterate, whatever it costs.
     """
@@ -53,8 +53,8 @@ class Schedule:
         #: The iterates that the solver thought good enough.
         self.done = 0
         self.deadline: Deadline | None = None
-        #: Whether anybody has looked, and whether the next look is one for safety's sake: that takes no part in the
-        #: accounts, so that a budget that is not needed changes nothing.
+        #: Whether there was a look, and whether the next one is only for safety: that is not counted as work, so that a
+        #: time limit that is not reached changes nothing.
         self.seen, self.early = False, False
 
     def begin(self, began: float, max_time: float | None) -> None:
@@ -94,7 +94,7 @@ class Schedule:
             further = not self.looks and cost < CHEAP
             if self.solver_work - self.last_look >= (2.0 if self.looks else 1.0) * cost and self.done > further:
                 return True
-        # The way is not looked at where nobody wants to see it and the solver knows when it is done: on small problems
+        # The way is not looked at where it is not watched and the solver knows when it is done: on small problems
         # the looks would take most of the time.
         if cost < CHEAP and self.yields & (self.yields - 1) == 0 and (self.watched or not self.knowing):
             return True
@@ -114,7 +114,7 @@ class Schedule:
 
 def _takes_long(problem: Problem) -> bool:
     """Whether a proof takes so long that time must be kept for it."""
-    return isinstance(problem.space, KernelSpace) and problem.n >= MANY and problem.kernel.name != "precomputed"
+    return isinstance(problem.space, KernelSpace) and problem.n >= MANY and not problem.kernel.given
 
 
 class Deadline:

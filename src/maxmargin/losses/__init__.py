@@ -7,13 +7,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.losses.base import DualForm, Loss, registry
+from maxmargin.losses.base import DualArrays, DualForm, Loss, registry
 
-__all__ = ["DualForm", "Loss", "list_losses", "loss"]
+__all__ = ["DualArrays", "DualForm", "Loss", "list_losses", "loss"]
 
 
 def list_losses() -> list[str]:
-    """The names of all registered losses."""
+    """The names of all registered losses.
+
+    Returns
+    -------
+    list of str
+        The names that ``Problem(loss=...)`` takes, sorted.
+
+    Examples
+    --------
+    >>> from maxmargin import list_losses
+    >>> "hinge" in list_losses()
+    True
+    """
     return registry.names()
 
 

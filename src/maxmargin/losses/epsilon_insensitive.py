@@ -13,7 +13,20 @@ from maxmargin.losses.base import DualForm, Loss, Task, zeros_like
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """max(0, |z − t| − ε)."""
+    """max(0, |z − t| − ε), the loss of support vector regression.
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        The width of the tube: errors up to it cost nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import EpsilonInsensitive
+    >>> EpsilonInsensitive(epsilon=0.5).value(np.array([1.25, 3.0]), np.array([1.0, 1.0]))
+    array([0. , 1.5])
+    """
 
     name: ClassVar[str] = "epsilon-insensitive"
     task: ClassVar[Task] = "regression"

@@ -12,13 +12,22 @@ from maxmargin.losses.base import DualForm, Loss, Task, one_sided, zeros_like
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """max(0, 1 − yz)."""
+    """The hinge max(0, 1 − yz), the loss of the support vector machine; ``C=inf`` makes it the hard margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import Hinge
+    >>> Hinge().value(np.array([-1.0, 0.5, 2.0]), np.array([1.0, 1.0, 1.0]))
+    array([2. , 0.5, 0. ])
+    """
 
     name: ClassVar[str] = "hinge"
     task: ClassVar[Task] = "classification"
     curvature: ClassVar[float] = np.inf
     steepest: ClassVar[float] = 1.0
     margin: ClassVar[bool] = True
+    hard_margin: ClassVar[bool] = True
 
     def value(self, z, t):
         return np.maximum(0.0, 1.0 - t * z)

@@ -12,11 +12,23 @@ from maxmargin.losses.base import DualForm, Loss, Task, ridge_of, zeros_like
 
 @dataclass(frozen=True)
 class LeastSquares(Loss):
-    """(t − z)²; a regression unless the problem says ``task="classification"``."""
+    """The squared error (t − z)²; a regression unless the problem says ``task="classification"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import LeastSquares
+    >>> LeastSquares().value(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
+    array([0., 4.])
+    """
 
     name: ClassVar[str] = "least-squares"
     task: ClassVar[Task] = "regression"
     curvature: ClassVar[float] = 2.0
+
+    @property
+    def tasks(self):
+        return "regression", "classification"
 
     def value(self, z, t):
         return (t - z) ** 2
@@ -24,7 +36,7 @@ class LeastSquares(Loss):
     def slope(self, z, t):
         return -2.0 * (t - z)
 
-    def bend(self, z, t):
+    def second_derivative(self, z, t):
         return np.full(len(z), 2.0)
 
     def conjugate(self, u, t):

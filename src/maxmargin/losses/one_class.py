@@ -17,7 +17,20 @@ from maxmargin.losses.base import DualForm, Loss, Task, zeros_like
 
 @dataclass(frozen=True)
 class OneClass(Loss):
-    """max(0, −z): a sample on the wrong side of the hyperplane is an outlier; ν bounds their share."""
+    """max(0, −z), for novelty detection: a sample on the wrong side of the hyperplane is an outlier.
+
+    Parameters
+    ----------
+    nu : float, default 0.5
+        In (0, 1]: a bound on the share of outliers, and at most the share of support vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import OneClass
+    >>> OneClass(nu=0.1).value(np.array([0.5, -2.0]), np.array([1.0, 1.0]))
+    array([0., 2.])
+    """
 
     name: ClassVar[str] = "one-class"
     task: ClassVar[Task] = "novelty"

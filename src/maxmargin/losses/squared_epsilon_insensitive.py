@@ -13,7 +13,20 @@ from maxmargin.losses.epsilon_insensitive import check_epsilon
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(Loss):
-    """max(0, |z − t| − ε)²."""
+    """max(0, |z − t| − ε)².
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        The width of the tube: errors up to it cost nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import SquaredEpsilonInsensitive
+    >>> SquaredEpsilonInsensitive(epsilon=0.5).value(np.array([1.25, 3.0]), np.array([1.0, 1.0]))
+    array([0.  , 2.25])
+    """
 
     name: ClassVar[str] = "squared-epsilon-insensitive"
     task: ClassVar[Task] = "regression"
@@ -30,8 +43,8 @@ class SquaredEpsilonInsensitive(Loss):
     def slope(self, z, t):
         return 2.0 * np.sign(z - t) * np.maximum(0.0, np.abs(z - t) - self.epsilon)
 
-    def bend(self, z, t):
-        return np.where(np.abs(z - t) >= self.epsilon, 2.0, 0.0)  # ≥: without a tube it bends everywhere
+    def second_derivative(self, z, t):
+        return np.where(np.abs(z - t) >= self.epsilon, 2.0, 0.0)  # ≥: without a tube it is 2 everywhere
 
     def conjugate(self, u, t):
         return u * t + self.epsilon * np.abs(u) + 0.25 * u * u

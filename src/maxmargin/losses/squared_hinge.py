@@ -12,7 +12,15 @@ from maxmargin.losses.base import DualForm, Loss, Task, one_sided, ridge_of, zer
 
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """max(0, 1 − yz)²."""
+    """The squared hinge max(0, 1 − yz)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.losses import SquaredHinge
+    >>> SquaredHinge().value(np.array([-1.0, 0.5, 2.0]), np.array([1.0, 1.0, 1.0]))
+    array([4.  , 0.25, 0.  ])
+    """
 
     name: ClassVar[str] = "squared-hinge"
     task: ClassVar[Task] = "classification"
@@ -25,7 +33,7 @@ class SquaredHinge(Loss):
     def slope(self, z, t):
         return -2.0 * t * np.maximum(0.0, 1.0 - t * z)
 
-    def bend(self, z, t):
+    def second_derivative(self, z, t):
         return np.where(t * z < 1.0, 2.0, 0.0)
 
     def conjugate(self, u, t):

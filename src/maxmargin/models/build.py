@@ -23,7 +23,28 @@ from maxmargin.result import Result
 
 
 def model_of(fitted: Any, **more: Any) -> Model:
-    """A model from a `Result` or a fitted estimator; `more` sets other fields, such as the scaling."""
+    """A model from a fit, to be saved or used without the training data.
+
+    Parameters
+    ----------
+    fitted : Result or estimator
+        A result of `solve`, or a fitted estimator.
+    **more
+        Other fields of `Model`, such as ``names`` or ``scaling``.
+
+    Returns
+    -------
+    Model
+        The model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem, model_of, solve
+    >>> model = model_of(solve(Problem([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "b", "b"])))
+    >>> model.predict(np.array([[0.5], [2.5]])).tolist()
+    ['a', 'b']
+    """
     if isinstance(fitted, Result):
         problem = fitted.problem
         if problem.transform is not None:

@@ -16,7 +16,28 @@ _LOAD = {"native": native.load, "libsvm": libsvm.load, "liblinear": liblinear.lo
 
 
 def save(model: Model, path: str | os.PathLike[str], format: str | None = None) -> None:
-    """Write a model, whole or not at all; the format by name or by the end of the file's name, else native."""
+    """Write a model to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : Model
+        See `model_of`; a fitted estimator has it as ``model_``.
+    path : str or path
+        The file.
+    format : "native", "libsvm", "liblinear" or "onnx", default None
+        By default told from the end of the file's name: .mm, .libsvm-model, .liblinear-model or .onnx; else native.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from maxmargin import Problem, load, model_of, save, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model_of(result), f"{folder}/fit.mm")
+    ...     load(f"{folder}/fit.mm").predict(np.array([[0.5], [2.5]]))
+    array([-1,  1])
+    """
     kind = format or SUFFIXES.get(Path(path).suffix, "native")
     if kind not in _SAVE:
         raise InvalidInput(f"there is no model format {kind!r}; there are: {', '.join(_SAVE)}")
@@ -24,7 +45,30 @@ def save(model: Model, path: str | os.PathLike[str], format: str | None = None) 
 
 
 def load(path: str | os.PathLike[str], format: str | None = None) -> Model:
-    """Read a model; the format is told from the contents unless it is said."""
+    """Read a model from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    format : "native", "libsvm" or "liblinear", default None
+        By default told from the contents.
+
+    Returns
+    -------
+    Model
+        The model, checked; nothing in a file is executed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from maxmargin import Problem, load, model_of, save, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model_of(result), f"{folder}/fit.libsvm-model")
+    ...     load(f"{folder}/fit.libsvm-model").task
+    'classification'
+    """
     kind = format or format_of(path)
     if kind is None:
         raise InvalidInput(f"{os.fspath(path)} is not a model: neither of maxmargin nor of LIBSVM or LIBLINEAR")

@@ -69,31 +69,67 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted classifier, regressor or novelty detector."""
+    """A fitted classifier, regressor or novelty detector, without its training data: what files hold.
+
+    Attributes
+    ----------
+    task : "classification", "regression" or "novelty"
+        What it answers.
+    kernel : Kernel
+        The kernel, its parameters resolved.
+    b : array
+        The biases, one per machine (binary problem or regression).
+    columns : int
+        The number of features.
+    w : array, default None
+        The normals, one row per machine: for the linear kernel, and for a precomputed one (over the training samples).
+    vectors, coef : array, default None
+        For any other kernel: the support vectors, and their coefficients with one row per machine.
+    vector_classes : array, default None
+        The class of each vector, as a place in `classes`; only several classes in pairs need it.
+    classes : array, default None
+        The labels, sorted; None where there are none.
+    scheme : "binary", "ovo" or "ovr", default "binary"
+        How several classes are told apart.
+    scaling : Scaling, default None
+        What is done to rows before the kernel sees them.
+    names : tuple of str, default None
+        The names of the features.
+    target : str, default None
+        The name of the column that is the target.
+    zero_based : bool, default None
+        Whether indices of svmlight files begin at 0.
+    temperature : float, default None
+        What the decision values of the classes are divided by to give probabilities (their softmax).
+    sigmoids : array, default None
+        Of models from other programs: A and B with P(positive | z) = 1/(1 + exp(Az + B)), one row per machine.
+    training : Training, default None
+        How it was trained: what `maxmargin check` needs to certify it again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem, model_of, solve
+    >>> model = model_of(solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])))
+    >>> model.machines, model.predict(np.array([[0.5], [2.5]])).tolist()
+    (1, [-1, 1])
+    """
 
     task: Task
     kernel: Kernel
-    #: The biases, one a machine.
     b: np.ndarray
-    #: The number of features.
     columns: int
-    #: The normals, one row a machine: for the linear kernel, and for a precomputed one (over the training samples).
     w: np.ndarray | None = None
-    #: For any other kernel: the vectors, and their coefficients with one row a machine.
     vectors: Any = None
     coef: np.ndarray | None = None
-    #: The class of each vector, as a place in `classes`; only several classes in pairs need it.
     vector_classes: np.ndarray | None = None
     classes: np.ndarray | None = None
     scheme: Scheme = "binary"
     scaling: Scaling | None = None
     names: tuple[str, ...] | None = None
-    #: The name of the column that is the target, and whether indices of svmlight files begin at 0.
     target: str | None = None
     zero_based: bool | None = None
-    #: What the decision values of the classes are divided by to give probabilities (their softmax).
     temperature: float | None = None
-    #: Of models from other programs: the sigmoids A, B with P(positive | z) = 1/(1 + exp(Az + B)), one row a machine.
     sigmoids: np.ndarray | None = None
     training: Training | None = None
 

@@ -143,6 +143,9 @@ def _take_control() -> None:
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread, so that its sums have one order; several threads may be inside at once."""
     global _inside
+    if getattr(_here, "depth", 0):  # this thread is inside already, and the limit holds until it leaves
+        yield
+        return
     with _lock:
         _inside += 1
         _here.depth = getattr(_here, "depth", 0) + 1

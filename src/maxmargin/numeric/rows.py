@@ -1,7 +1,8 @@
 """Three row primitives hide the storage: ``row_dot``, ``row_axpy``, ``row_sqnorm`` on a dense array or a CSR.
 
 Inner loops are written once with these three and compile to the storage at hand. Data may be float32;
-every sum is float64. A fourth, ``prefetch_ahead``, asks the memory for what a shuffled loop will soon need.
+every sum is float64. Two more, ``row_prefetch`` and ``prefetch_numbers``, ask the memory for what a shuffled loop will
+soon need.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def row_prefetch(X: Any, i: int) -> None:
     """Ask for x_i ahead of its use."""
 
 
-def prefetch_ahead(X, order, p, stop, target, ridge, tube, lower, upper, q, beta):  # type: ignore[no-untyped-def]
-    """Ask for the row and the numbers of a sample that comes soon after place p: shuffled ones are cache misses.
+def prefetch_numbers(i, target, ridge, tube, lower, upper, q, beta):  # type: ignore[no-untyped-def]
+    """Ask for the numbers of sample i ahead of their use: in a shuffled order each is a cache miss.
 
     The arrays come one by one: in a tuple, each of them is counted in every step, which takes a third of the time.
     """

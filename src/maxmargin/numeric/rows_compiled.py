@@ -10,7 +10,6 @@ from numba.extending import intrinsic, overload
 
 from maxmargin.numeric.compiled import FAST
 from maxmargin.numeric.rows import (
-    AHEAD,
     _csr_axpy,
     _csr_dot,
     _csr_prefetch,
@@ -20,7 +19,7 @@ from maxmargin.numeric.rows import (
     _dense_prefetch,
     _dense_sqnorm,
     prefetch,
-    prefetch_ahead,
+    prefetch_numbers,
     row_axpy,
     row_dot,
     row_prefetch,
@@ -56,18 +55,16 @@ def _row_prefetch(X, i):
     return _csr_prefetch if isinstance(X, types.BaseTuple) else _dense_prefetch
 
 
-@overload(prefetch_ahead, inline="always")
-def _prefetch_ahead(X, order, p, stop, target, ridge, tube, lower, upper, q, beta):
-    def ask(X, order, p, stop, target, ridge, tube, lower, upper, q, beta):
-        soon = order[min(p + AHEAD, stop - 1)]
-        row_prefetch(X, soon)
-        prefetch(target, soon)
-        prefetch(ridge, soon)
-        prefetch(tube, soon)
-        prefetch(lower, soon)
-        prefetch(upper, soon)
-        prefetch(q, soon)
-        prefetch(beta, soon)
+@overload(prefetch_numbers, inline="always")
+def _prefetch_numbers(i, target, ridge, tube, lower, upper, q, beta):
+    def ask(i, target, ridge, tube, lower, upper, q, beta):
+        prefetch(target, i)
+        prefetch(ridge, i)
+        prefetch(tube, i)
+        prefetch(lower, i)
+        prefetch(upper, i)
+        prefetch(q, i)
+        prefetch(beta, i)
 
     return ask
 

@@ -15,7 +15,7 @@ from maxmargin.errors import InvalidInput, bytes_text
 
 #: So many columns are no burden, however few entries there are.
 FEW = 2**20
-#: There may be so many numbers (128 MB) for nothing, and so many more for each entry of the data.
+#: Numbers that may be allocated for empty columns: 128 MB, and this many more per entry of the data.
 MOST_WEIGHTS, WEIGHTS_PER_ENTRY = 2**24, 10
 
 
@@ -29,7 +29,7 @@ def check_width(columns: int, machines: int, entries: int, what: str = "a linear
 
 
 def mostly_empty(width: int, entries: int) -> bool:
-    """Whether so many columns with so few entries are better numbered anew."""
+    """Whether there are so few entries that the columns with entries are better numbered anew."""
     return width > FEW and width > 4 * entries
 
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
 from maxmargin.numeric.parallel import threads
-from maxmargin.oracle.loops import add_dense, add_sparse
+from maxmargin.oracle.loops import KernelNumbers, SparseRows, Sums, add_dense, add_sparse
 from maxmargin.oracle.rows import by_row, columns_in_use, with_sorted_indices
 from maxmargin.oracle.setting import Setting
 
@@ -75,24 +75,21 @@ class Kernel:
         """The same in compiled float64 loops, for many rows."""
         rows, vectors = (with_sorted_indices(part) for part in (rows, vectors))
         kind = ("rbf", "laplacian", "polynomial", "sigmoid").index(self.setting.kernel)
-        gamma, coef0, degree = _kernel_numbers(self.setting)
+        kernel = KernelNumbers(kind, *_kernel_numbers(self.setting))
         n = rows.shape[0]
         s, carried, error = np.zeros(n), np.zeros(n), np.zeros(n)
-        numbers = (gamma, coef0, degree, np.ascontiguousarray(coef, dtype=np.float64))
+        weights = np.ascontiguousarray(coef, dtype=np.float64)
         # Sparse rows that are not very sparse are quicker as dense ones.
         sparse = sp.issparse(rows) and rows.shape[1] > 16.0 * (vectors.nnz / max(1, vectors.shape[0]) + 1.0)
 
         def one(start: int) -> None:
             part, out = slice(start, start + ROWS), slice(start, start + ROWS)
-            sums = (s[out], carried[out], error[out])
+            sums = Sums(s[out], carried[out], error[out])
             if sparse:
-                a = rows[part]
-                add_sparse(
-                    kind, a.data, a.indices, a.indptr, vectors.data, vectors.indices, vectors.indptr, *numbers, *sums
-                )
+                add_sparse(kernel, _sparse(rows[part]), _sparse(vectors), weights, sums)
             else:
                 a = rows[part].toarray() if sp.issparse(rows) else rows[part]
-                add_dense(kind, np.ascontiguousarray(a, np.float64), dense, *numbers, *sums)
+                add_dense(kernel, np.ascontiguousarray(a, np.float64), dense, weights, sums)
 
         dense = None if sparse else np.ascontiguousarray(vectors.toarray() if sp.issparse(vectors) else vectors, float)
         with ThreadPoolExecutor(threads()) as pool:
@@ -118,6 +115,10 @@ class Kernel:
 def _kernel_numbers(setting: Setting) -> tuple[float, float, int]:
     given = setting.kernel_parameters
     return float(given.get("gamma", 1.0)), float(given.get("coef0", 0.0)), int(given.get("degree", 3))
+
+
+def _sparse(rows: Any) -> SparseRows:
+    return SparseRows(rows.data, rows.indices, rows.indptr)
 
 
 def work_of_value(setting: Setting, vectors: Any) -> float:

@@ -8,12 +8,39 @@ vectors. No arithmetic here is shared with the kernels of the package.
 from __future__ import annotations
 
 from math import exp, tanh
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from maxmargin.numeric.compiled import compiled_with
 
 #: The unit roundoff of float64.
 UNIT = 2.0**-53
+
+
+class KernelNumbers(NamedTuple):
+    """A kernel: its kind (0 RBF, 1 Laplacian, 2 polynomial, 3 sigmoid) and its parameters."""
+
+    kind: int
+    gamma: float
+    coef0: float
+    degree: int
+
+
+class SparseRows(NamedTuple):
+    """CSR rows with sorted columns."""
+
+    data: np.ndarray
+    columns: np.ndarray
+    ends: np.ndarray
+
+
+class Sums(NamedTuple):
+    """A compensated sum per row, s + carried, and a bound of its error; changed in place."""
+
+    s: np.ndarray
+    carried: np.ndarray
+    error: np.ndarray
 
 
 def _loop(any_order: bool = False) -> Any:
@@ -72,8 +99,9 @@ def _merged(kind, a, a_columns, b, b_columns):
 
 
 @_loop()
-def _value(kind, total, size, terms, gamma, coef0, degree):
-    """A kernel value and a bound of its rounding, from a distance or a dot product of so many terms."""
+def _value(kernel, total, size, terms):
+    """A kernel value and a bound of its rounding, from a distance or a dot product of this number of terms."""
+    kind, gamma, coef0, degree = kernel
     if kind < 2:
         far = gamma * total
         k = exp(-far)
@@ -91,8 +119,9 @@ def _value(kind, total, size, terms, gamma, coef0, degree):
 
 
 @_loop()
-def _add(i, c, k, slip, s, carried, error):
+def _add(i, c, k, slip, sums):
     """One more term c·k of the sum, with what its rounding leaves."""
+    s, carried, error = sums
     term = c * k
     new = s[i] + term
     carried[i] += (s[i] - new) + term if abs(s[i]) >= abs(term) else (term - new) + s[i]
@@ -101,34 +130,29 @@ def _add(i, c, k, slip, s, carried, error):
 
 
 @_loop()
-def add_dense(kind, A, B, gamma, coef0, degree, coef, s, carried, error):
-    """S[i] + carried[i] = Σ_j coef_j k(a_i, b_j), right up to error[i]."""
+def add_dense(kernel, A, B, coef, sums):
+    """Add Σ_j coef_j k(a_i, b_j) to the sum of each row a_i."""
     for i in range(len(A)):
         for j in range(len(B)):
             size = 0.0
-            if kind == 0:
+            if kernel.kind == 0:
                 total = _squares(A[i], B[j])
-            elif kind == 1:
+            elif kernel.kind == 1:
                 total = _city_block(A[i], B[j])
             else:
                 total, size = _dot(A[i], B[j])
-            k, slip = _value(kind, total, size, A.shape[1], gamma, coef0, degree)
-            _add(i, coef[j], k, slip, s, carried, error)
+            k, slip = _value(kernel, total, size, A.shape[1])
+            _add(i, coef[j], k, slip, sums)
 
 
 @_loop()
-def add_sparse(kind, a, a_columns, a_ends, b, b_columns, b_ends, gamma, coef0, degree, coef, s, carried, error):
-    """The same for CSR rows with sorted columns."""
-    for i in range(len(a_ends) - 1):
-        first, last = a_ends[i], a_ends[i + 1]
-        for j in range(len(b_ends) - 1):
-            start, stop = b_ends[j], b_ends[j + 1]
-            total, size = _merged(
-                kind,
-                a[first:last],
-                a_columns[first:last],
-                b[start:stop],
-                b_columns[start:stop],
-            )
-            k, slip = _value(kind, total, size, last - first + stop - start, gamma, coef0, degree)
-            _add(i, coef[j], k, slip, s, carried, error)
+def add_sparse(kernel, A, B, coef, sums):
+    """The same for sparse rows."""
+    for i in range(len(A.ends) - 1):
+        first, last = A.ends[i], A.ends[i + 1]
+        a, a_columns = A.data[first:last], A.columns[first:last]
+        for j in range(len(B.ends) - 1):
+            start, stop = B.ends[j], B.ends[j + 1]
+            total, size = _merged(kernel.kind, a, a_columns, B.data[start:stop], B.columns[start:stop])
+            k, slip = _value(kernel, total, size, last - first + stop - start)
+            _add(i, coef[j], k, slip, sums)

@@ -150,11 +150,13 @@ class Oracle:
             m = t * z
             self.margin, self.safe_margin = min(self.margin, m.min()), min(self.safe_margin, (m - error).min())
             return
-        value, slope, bend = self.losses.value(z, t)
+        value, slope, curvature = self.losses.value(z, t)
         weights = number(C)
         terms = weights * value
         self.loss = self.loss + terms.sum()
-        self.loss_error = self.loss_error + (weights * error * (slope + bend * error)).sum() + 8 * unit * terms.sum()
+        self.loss_error = (
+            self.loss_error + (weights * error * (slope + curvature * error)).sum() + 8 * unit * terms.sum()
+        )
 
     def _dual(
         self, rows: Any, target: np.ndarray, C: np.ndarray, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray

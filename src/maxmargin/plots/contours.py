@@ -97,25 +97,7 @@ def descent(
     steps = low + spread * np.linspace(0.0, 1.0, 14)[1:] ** 2
     ax.contourf(x, y, values, np.r_[min(low, float(values.min())), steps], cmap="Greys", alpha=0.35, zorder=0.0)
     ax.contour(x, y, values, steps, colors="0.6", linewidths=0.7, zorder=1.0)
-    clipped = []
-    # A wide path lies under a narrow one, which it would hide.
-    reaches = [float(np.nanmax(np.abs(path - best), initial=0.0)) for path in paths.values()]
-    above = np.argsort(np.argsort(-np.array(reaches), kind="stable"), kind="stable") / len(runs)
-    for k, (run, path) in enumerate(zip(runs, paths.values(), strict=True)):
-        style = run_style(k, len(runs))
-        inside = _inside(path, frame)
-        if not inside.all():
-            clipped.append(run.name)
-        # A run that diverges leaves for numbers that no axis can hold.
-        visible = np.where(np.isfinite(path), path, np.nan)
-        reach = 1e3 * np.array([right - left, top - bottom])
-        visible = np.clip(visible, best - reach, best + reach)
-        every = max(1, len(path) // 40)
-        ax.plot(*visible.T, **{**style, "markersize": 3.5}, markevery=every, zorder=2.0 + above[k])
-        ax.plot(*visible[0], marker="s", markersize=8, color="white", markeredgecolor=style["color"], zorder=3.5)
-        if inside[-1]:
-            end: dict[str, Any] = {"markersize": 9, "markeredgecolor": BLACK, "markeredgewidth": 1.3}
-            ax.plot(*visible[-1], marker=style["marker"], color=style["color"], zorder=3.6, **end)
+    clipped = _draw_paths(ax, paths, best, frame)
     star: dict[str, Any] = {"marker": "*", "markersize": 15, "color": BLACK, "markeredgecolor": "white"}
     ax.plot(*best, **star, linestyle="none", zorder=4.0)
     ax.set(xlim=(left, right), ylim=(bottom, top))
@@ -137,6 +119,33 @@ def descent(
     ]
     legend([ax], [handles, marks], own)
     return DescentDisplay(figure, (ax,), x, y, values, paths, tuple(clipped), best)
+
+
+def _draw_paths(
+    ax: Axes, paths: Mapping[str, np.ndarray], best: np.ndarray, frame: tuple[float, float, float, float]
+) -> list[str]:
+    """Draw the paths with their starts and ends; returns the names of those that leave the frame."""
+    left, right, bottom, top = frame
+    clipped = []
+    # A wide path lies under a narrow one, which it would hide.
+    reaches = [float(np.nanmax(np.abs(path - best), initial=0.0)) for path in paths.values()]
+    above = np.argsort(np.argsort(-np.array(reaches), kind="stable"), kind="stable") / len(paths)
+    for k, (name, path) in enumerate(paths.items()):
+        style = run_style(k, len(paths))
+        inside = _inside(path, frame)
+        if not inside.all():
+            clipped.append(name)
+        # A run that diverges leaves for numbers that no axis can hold.
+        visible = np.where(np.isfinite(path), path, np.nan)
+        reach = 1e3 * np.array([right - left, top - bottom])
+        visible = np.clip(visible, best - reach, best + reach)
+        every = max(1, len(path) // 40)
+        ax.plot(*visible.T, **{**style, "markersize": 3.5}, markevery=every, zorder=2.0 + above[k])
+        ax.plot(*visible[0], marker="s", markersize=8, color="white", markeredgecolor=style["color"], zorder=3.5)
+        if inside[-1]:
+            end: dict[str, Any] = {"markersize": 9, "markeredgecolor": BLACK, "markeredgewidth": 1.3}
+            ax.plot(*visible[-1], marker=style["marker"], color=style["color"], zorder=3.6, **end)
+    return clipped
 
 
 def primal_at(problem: Problem, points: np.ndarray) -> np.ndarray:

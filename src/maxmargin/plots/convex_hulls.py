@@ -107,15 +107,13 @@ def hulls(
     ]
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
     set_title(ax, describe(result) if title is None else title, notes, own)
-    handles: list[Artist] = [Patch(facecolor="0.94", edgecolor=GREY, label="convex hulls")]
-    if reduced is not None:
-        handles.append(Patch(facecolor="0.75", edgecolor=GREY, linestyle=REDUCED, label="reduced hulls"))
+    areas = _area_handles(reduced is not None)
     kinds = [*kind_handles(subject.kinds), *weight_handles(subject.weight, subject.weight_name)]
     lines = [level_handle(0.0, "hyperplane z = 0"), Line2D([], [], **_segment(), label="from p to q")]
     halfway = _halfway(result, p, q)
     if halfway is not None:
         lines.append(Line2D([], [], **_half_line(), label="half-way from p to q"))
-    legend([ax], [[*class_handles(subject.classes, subject.codes), *lines], handles, [*kinds]], own)
+    legend([ax], [[*class_handles(subject.classes, subject.codes), *lines], areas, [*kinds]], own)
     ax.set(xlim=box_around(positions)[:2], ylim=box_around(positions)[2:])
     box = box_around(positions, shape_of(ax))
     for code in (0, 1):
@@ -129,22 +127,7 @@ def hulls(
     if halfway is not None:
         for piece in straight_line(normal, -halfway, box):
             ax.plot(*piece.T, **_half_line(), zorder=2.0)
-    ax.plot(*np.array([p, q]).T, **_segment(), zorder=4.5, gid="segment")
-    for name, point, other in (("p", p, q), ("q", q, p)):
-        ax.plot(*point, **{**POINT, "markersize": 10.0}, zorder=4.8, gid=name)
-        away = (point - other) / max(distance, 1e-300)
-        ax.annotate(
-            name,
-            point,
-            (15.0 * away[0] + 8.0 * away[1], 15.0 * away[1] - 8.0 * away[0]),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=12.0,
-            fontweight="bold",
-            zorder=5.0,
-            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
-        )
+    _draw_nearest(ax, p, q)
     draw_points(ax, positions, subject.codes, subject.kinds, drawn, subject.weight)
     ax.set(xlim=box[:2], ylim=box[2:])
     return HullsDisplay(figure, (ax,), positions, corners, reduced, p, q, A, pieces)
@@ -166,6 +149,33 @@ def _halfway(result: Result, p: np.ndarray, q: np.ndarray) -> float | None:
     assert result.w is not None
     middle = float(result.w @ (p + q)) / 2.0
     return None if abs(middle + result.b) <= 0.05 else middle
+
+
+def _area_handles(reduced: bool) -> list[Artist]:
+    handles: list[Artist] = [Patch(facecolor="0.94", edgecolor=GREY, label="convex hulls")]
+    if reduced:
+        handles.append(Patch(facecolor="0.75", edgecolor=GREY, linestyle=REDUCED, label="reduced hulls"))
+    return handles
+
+
+def _draw_nearest(ax: Axes, p: np.ndarray, q: np.ndarray) -> None:
+    """The nearest points with their names, and the segment between them."""
+    ax.plot(*np.array([p, q]).T, **_segment(), zorder=4.5, gid="segment")
+    for name, point, other in (("p", p, q), ("q", q, p)):
+        ax.plot(*point, **{**POINT, "markersize": 10.0}, zorder=4.8, gid=name)
+        away = (point - other) / max(float(np.hypot(*(p - q))), 1e-300)
+        ax.annotate(
+            name,
+            (point[0], point[1]),
+            (15.0 * away[0] + 8.0 * away[1], 15.0 * away[1] - 8.0 * away[0]),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=12.0,
+            fontweight="bold",
+            zorder=5.0,
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
+        )
 
 
 def _segment() -> dict[str, Any]:

@@ -3,7 +3,7 @@
     G(w, α) = (λ/2) w² + α(1 − y x w),   0 ≤ α ≤ 1
 
     over w:  the minimiser is w(α) = α y x / λ, which leaves the dual    D(α) = α − α² x² / (2λ)
-    over α:  the maximiser is 1 where y x w < 1, 0 where y x w > 1, and any α at the hinge's corner y x w = 1,
+    over α:  the maximiser is 1 where y x w < 1, 0 where y x w > 1, and any α at the hinge's kink y x w = 1,
              which leaves the primal                                     P(w) = (λ/2) w² + max(0, 1 − y x w)
 
 G is convex in w and concave in α, so the smallest P is the largest D, at α* = min(1, λ/x²).
@@ -70,8 +70,8 @@ def saddle(
     alpha_star = min(1.0, lam / a**2)
     w_star = alpha_star * a / lam
     value = alpha_star - alpha_star**2 * a**2 / (2 * lam)
-    corner, furthest = 1.0 / a, a / lam
-    ends = np.array([0.0, corner, furthest, w_star])
+    kink, furthest = 1.0 / a, a / lam
+    ends = np.array([0.0, kink, furthest, w_star])
     spread = float(np.ptp(ends))
     w = np.linspace(ends.min() - 0.45 * spread, ends.max() + 0.45 * spread, 301)
     alpha = np.linspace(0.0, 1.0, 201)
@@ -80,15 +80,10 @@ def saddle(
     dual = alpha - alpha**2 * a**2 / (2 * lam)
     best_w = alpha * a / lam
     before, after = (w[0], w[-1]) if a > 0 else (w[-1], w[0])
-    best_alpha = np.array([[before, 1.0], [corner, 1.0], [corner, 0.0], [after, 0.0]])
+    best_alpha = np.array([[before, 1.0], [kink, 1.0], [kink, 0.0], [after, 0.0]])
     figure, panels, own = axes_for(axes, 3, (12.0, 4.4), columns=columns)
     plane, left, right = panels
-    # Levels evenly spread over the values in the picture; the level of the saddle point itself crosses there.
-    steps = value + float(np.ptp(G)) * np.array([-0.12, -0.08, -0.04, -0.015, 0.015, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6])
-    plane.contourf(w, alpha, G, steps, colors=[str(shade) for shade in np.linspace(0.99, 0.8, 12)], extend="both")
-    contours = plane.contour(w, alpha, G, np.sort(np.r_[steps, value]), colors="0.5", linewidths=0.8)
-    labelled = [level for level in contours.levels if level != value][::2]
-    plane.clabel(contours, labelled, fontsize=8.0, fmt=lambda level: number(round(float(level), 2)))
+    _draw_contours(plane, w, alpha, G, value)
     over_w: dict[str, Any] = {"color": BLUE, "linewidth": 2.2, "linestyle": DUAL}
     over_alpha: dict[str, Any] = {"color": VERMILLION, "linewidth": 2.2, "linestyle": PRIMAL}
     point: dict[str, Any] = {"color": BLACK, "marker": "o", "fillstyle": "none", "markersize": 12, "linestyle": "none"}
@@ -120,3 +115,12 @@ def saddle(
     return SaddleDisplay(
         figure, panels, w, alpha, G, best_w, best_alpha, primal, dual, (float(w_star), float(alpha_star)), float(value)
     )
+
+
+def _draw_contours(plane: Axes, w: np.ndarray, alpha: np.ndarray, G: np.ndarray, value: float) -> None:
+    """Levels evenly spread over the values in the picture; the level of the saddle point itself crosses there."""
+    steps = value + float(np.ptp(G)) * np.array([-0.12, -0.08, -0.04, -0.015, 0.015, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6])
+    plane.contourf(w, alpha, G, steps, colors=[str(shade) for shade in np.linspace(0.99, 0.8, 12)], extend="both")
+    contours = plane.contour(w, alpha, G, np.sort(np.r_[steps, value]), colors="0.5", linewidths=0.8)
+    labelled = [level for level in contours.levels if level != value][::2]
+    plane.clabel(contours, labelled, fontsize=8.0, fmt=lambda level: number(round(float(level), 2)))

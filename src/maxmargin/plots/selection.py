@@ -104,14 +104,7 @@ def path(
     panels[2].set_ylabel(next(iter(named)) if len(named) == 1 else "score")
     scored = {name: column for name, column in named.items() if np.isfinite(column).any()}
     # The best score on the training samples is no advice.
-    best = (
-        ""
-        if scores is None
-        else "; ".join(
-            f"{name} {np.nanmax(column):.4g} at C = {C[int(np.nanargmax(column))]:.3g}"
-            for name, column in scored.items()
-        )
-    )
+    best = "" if scores is None else _best(C, scored)
     title(panels[2], "score", [f"best {best}" if best else ""], own)
     for ax in panels:
         ax.set(xscale="log", xlabel="C")
@@ -126,6 +119,13 @@ def path(
     curves = [Line2D([], [], label=name, **run_style(k)) for k, name in enumerate(named)] if len(named) > 1 else []
     legend(panels, [each, lines, curves], own)
     return PathDisplay(figure, panels, C, coefficients, drawn, free, bound, named)
+
+
+def _best(C: np.ndarray, scores: Mapping[str, np.ndarray]) -> str:
+    """The best of each score, and its C."""
+    return "; ".join(
+        f"{name} {np.nanmax(column):.4g} at C = {C[int(np.nanargmax(column))]:.3g}" for name, column in scores.items()
+    )
 
 
 def _draw_coefficients(

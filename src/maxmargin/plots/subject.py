@@ -102,7 +102,7 @@ def by_kind(kinds: Kinds) -> dict[str, np.ndarray]:
 
 def _from_result(result: Result, X: Any, y: Any) -> Subject:
     problem = result.problem
-    if problem.kernel.name == "precomputed":
+    if problem.kernel.given:
         raise InvalidInput("a precomputed kernel has no features to draw; use plots.support or plots.convergence")
     if X is None and problem.transform is not None:
         raise InvalidInput("this problem keeps transformed rows only; give X as it was before the transform")
@@ -141,7 +141,7 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
         weights=(result.w, result.b) if result.w is not None and problem.transform is None else None,
         epsilon=getattr(problem.loss, "epsilon", None),
         features=_feature_names(table, rows.shape[1]),
-        margins=problem.loss.name in ("hinge", "squared-hinge"),
+        margins=problem.loss.margin,
         margin=margin,
         weight=weight,
         weight_name=weight_name,
@@ -275,7 +275,7 @@ def _column(y: Any, n: int) -> np.ndarray:
         raise InvalidInput("y is missing; give it with X, so that the samples can be told apart")
     y = np.asarray(y)
     if y.shape != (n,):
-        raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one value a row is needed")
+        raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one value per row is needed")
     return y
 
 

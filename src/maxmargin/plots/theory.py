@@ -245,19 +245,7 @@ def lagrangian(
     left.plot(x, f, color=BLACK, linewidth=2.4)
     handles = [Line2D([], [], color=BLACK, linewidth=2.4, label="f(x) = x²")]
     lowest = [b * multiplier - multiplier**2 / 4.0 for multiplier in chosen]
-    for k, (multiplier, g) in enumerate(zip(chosen, lowest, strict=True)):
-        look: dict[str, Any] = {
-            "color": RUN_COLOURS[k % len(RUN_COLOURS)],
-            "marker": RUN_MARKERS[k % len(RUN_MARKERS)],
-        }
-        dashes = DASHES[k % len(DASHES)]
-        if multiplier:  # L(x, 0) is f itself
-            left.plot(x, L[multiplier], color=look["color"], linestyle=dashes, linewidth=1.5)
-        # The same marker in both panels: a minimum over x on the left is a value of g on the right.
-        left.plot([multiplier / 2.0], [g], **look, markersize=7, markeredgecolor="white", zorder=4.0)
-        right.plot([multiplier], [g], **look, markersize=7, markeredgecolor="white", zorder=4.0)
-        label = f"L(x, {number(multiplier)}), minimum {number(g)}"
-        handles.append(Line2D([], [], **look, linestyle=dashes if multiplier else "none", label=label))
+    handles += _draw_lagrangians(left, right, x, [L[multiplier] for multiplier in chosen], chosen, lowest)
     left.plot([x_star], [optimum], **ring)
     spread = max(1.0, optimum - min(0.0, *lowest))
     low, high = min(0.0, *lowest) - 0.15 * spread, optimum + 2.2 * spread
@@ -282,6 +270,31 @@ def lagrangian(
     area = Patch(facecolor="0.94", edgecolor="0.8", hatch="//", label=f"feasible: {constraint}")
     legend([left, right], [[*handles, area]], own)
     return LagrangianDisplay(figure, (left, right), x, f, L, values, dual)
+
+
+def _draw_lagrangians(
+    left: Axes,
+    right: Axes,
+    x: np.ndarray,
+    curves: Sequence[np.ndarray],
+    multipliers: Sequence[float],
+    lowest: Sequence[float],
+) -> list[Line2D]:
+    """Each Lagrangian and its minimum, which is a value of g: the same marker in both panels."""
+    handles = []
+    for k, (multiplier, values, g) in enumerate(zip(multipliers, curves, lowest, strict=True)):
+        look: dict[str, Any] = {
+            "color": RUN_COLOURS[k % len(RUN_COLOURS)],
+            "marker": RUN_MARKERS[k % len(RUN_MARKERS)],
+        }
+        dashes = DASHES[k % len(DASHES)]
+        if multiplier:  # L(x, 0) is f itself
+            left.plot(x, values, color=look["color"], linestyle=dashes, linewidth=1.5)
+        left.plot([multiplier / 2.0], [g], **look, markersize=7, markeredgecolor="white", zorder=4.0)
+        right.plot([multiplier], [g], **look, markersize=7, markeredgecolor="white", zorder=4.0)
+        label = f"L(x, {number(multiplier)}), minimum {number(g)}"
+        handles.append(Line2D([], [], **look, linestyle=dashes if multiplier else "none", label=label))
+    return handles
 
 
 def _minus_x(b: float) -> str:

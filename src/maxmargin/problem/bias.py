@@ -11,7 +11,8 @@ import numpy as np
 
 from maxmargin.losses import Loss
 
-#: Kinks that are sorted first to see where the root will be, and how many of them it is looked for to either side.
+#: A random part of the kinks is sorted first: its size, and how many of its places to either side of its root the true
+#: root is searched for.
 SAMPLE, NEAR = 1000, 50
 #: The spacing of numbers at 1, and the most steps towards the root of a smooth slope: bisection alone takes fewer.
 EPSILON, TRIALS = float(np.finfo(np.float64).eps), 2200
@@ -77,8 +78,8 @@ def smooth_bias(loss: Loss, t: np.ndarray, C: np.ndarray, total: float, scores: 
             low = b
         else:
             high = b
-        bend = float(C @ loss.bend(scores + b, t))
-        following = b - value / bend if bend > 0.0 else np.nan
+        curvature = float(C @ loss.second_derivative(scores + b, t))
+        following = b - value / curvature if curvature > 0.0 else np.nan
         if np.isinf(high - low):  # an end is missing: by doubling steps towards it
             if not abs(following - b) <= reach:
                 following = b + reach if value < 0.0 else b - reach

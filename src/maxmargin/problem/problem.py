@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Kernel, Linear
+from maxmargin.kernels import Kernel
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.losses import DualForm, Loss
 from maxmargin.losses import loss as loss_by_name
@@ -34,18 +34,19 @@ from maxmargin.problem.bias import kinked_bias, kinks_with_slopes, smooth_bias
 from maxmargin.problem.projection import project
 from maxmargin.problem.space import KernelSpace, LinearSpace, Space, linear_space
 from maxmargin.problem.validation import (
-    check_labels,
+    check_cost,
     check_rows,
     check_sample_weight,
     check_scale,
-    check_targets,
+    check_task,
     check_weights,
     is_number,
+    targets_of,
 )
 
 Bias = Literal["none", "augmented", "free"]
 
-#: What may be kept of the kernel matrix where nobody says: 1000 MB.
+#: What may be kept of the kernel matrix by default: 1000 MB.
 CACHE_BYTES = 1e9
 #: Samples looked at together: their temporaries stay small beside the data.
 BLOCK = 2**16
@@ -60,26 +61,40 @@ class Problem:
     X : array or sparse matrix of shape (n, d)
         Samples in rows; float32 stays float32, CSR stays CSR, and neither is copied. For ``kernel="precomputed"``
         the kernel matrix. Rows that do not fit into memory are `RowBlocks`, for the linear kernel.
-    y : array of length n
+    y : array of length n, default None
         Two labels of any kind (the smaller becomes −1), or real targets for a regression loss; None for one-class.
-    loss : str or Loss
+    loss : str or Loss, default "hinge"
         See `maxmargin.list_losses()`.
-    kernel : str, Kernel or callable
+    kernel : str, Kernel or callable, default "linear"
         See `maxmargin.list_kernels()`; a callable takes two matrices of rows.
-    bias : "free", "augmented" or "none"
+    bias : "free", "augmented" or "none", default "free"
         How the hyperplane may leave the origin.
-    C, lam : float
-        The weight of the loss, or λ = 1/C of ``Σ loss + λ/2 ‖w‖²``; give one of them. ``C=inf`` is the hard margin.
-    sample_weight, class_weight
-        Multiply C per sample and per label; ``class_weight="balanced"`` gives both classes the same sum.
-    bias_scale : float
+    C : float, default None
+        The weight of the loss: 1.0 unless `lam` is given. ``C=inf`` is the hard margin.
+    lam : float, default None
+        λ = 1/C of ``Σ loss + λ/2 ‖w‖²``, instead of C.
+    sample_weight : array of length n, default None
+        Multiplies C per sample; a weight of 2 is the row written twice.
+    class_weight : dict or "balanced", default None
+        Multiplies C per label; "balanced" gives both classes the same sum.
+    bias_scale : float, default 1.0
         The constant s of the augmented bias.
-    transform : callable
+    transform : callable, default None
         An explicit Φ, applied to X here and to new rows in prediction; goes with the linear kernel.
-    task : "classification" or "regression"
-        Only for least squares, which can be either.
-    cache_bytes : float
+    task : "classification" or "regression", default None
+        Only for least squares, which can be either; by default what the loss is for.
+    cache_bytes : float, default 1e9
         The cap on what is kept of the kernel matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> problem = Problem([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0]], [-1, -1, 1], C=10.0)
+    >>> problem
+    Problem(n=3, d=2, Hinge(), Linear(), bias='free', C=10)
+    >>> problem.dual(np.zeros(3)), problem.primal(np.zeros(3))
+    (0.0, 30.0)
     """
 
     X: Any
@@ -117,23 +132,23 @@ class Problem:
             raise InvalidInput(f"bias_scale is {bias_scale!r}; it must be a finite number > 0")
         if bias_scale != 1.0 and bias != "augmented":
             raise InvalidInput(f"bias_scale is for bias='augmented'; it means nothing with bias={bias!r}")
-        if transform is not None and not isinstance(kernel, Linear):
+        if transform is not None and not kernel.linear:
             raise InvalidInput(f"a transform is an alternative to a kernel; drop transform= or kernel={kernel.name!r}")
-        task = _task(loss, task)
+        task = check_task(loss, task)
         X = check_rows(X)
-        if isinstance(X, RowBlocks) and (transform is not None or not isinstance(kernel, Linear)):
+        if isinstance(X, RowBlocks) and (transform is not None or not kernel.linear):
             raise InvalidInput("rows in blocks are for the linear kernel: any other, or a transform, needs all at once")
         if transform is not None:
             X = check_rows(transform(X), "transform(X)")
-        target, classes = _targets(y, X.shape[0], task)
+        target, classes = targets_of(y, X.shape[0], task)
         if task == "novelty" and bias != "free":
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
-        if isinstance(kernel, Linear) and sp.issparse(X):
+        if kernel.linear and sp.issparse(X):
             check_width(X.shape[1], 1, X.nnz)
         given = check_sample_weight(sample_weight, X.shape[0])
         kernel = kernel.fitted(X, given)
-        C = _weight(C, lam)
-        if np.isinf(C) and loss.name != "hinge":
+        C = check_cost(C, lam)
+        if np.isinf(C) and not loss.hard_margin:
             raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
         weights = check_weights(C, given, class_weight, target, classes)
         check_scale(kernel, X, weights)
@@ -192,7 +207,7 @@ class Problem:
     @property
     def linear(self) -> bool:
         """Whether w is an ordinary vector."""
-        return isinstance(self.kernel, Linear)
+        return self.kernel.linear
 
     @property
     def hard(self) -> bool:
@@ -355,24 +370,10 @@ class Problem:
 
     def best_multiple(self, beta: np.ndarray) -> float:
         """The maximiser of θ ↦ D(θβ) on [0, 1]."""
-        curvature = self.space.sqnorm(self.space.combine(beta))
+        sqnorm = self.space.sqnorm(self.space.combine(beta))
         if self.form is not None:
-            curvature += float((self.form.ridge * beta) @ beta)
-            slope = float(self.form.target @ beta - self.form.tube @ np.abs(beta))
-            return min(1.0, max(0.0, slope / curvature)) if curvature > 0 else 1.0
-        # Logistic: the slope of D(θβ) falls from +∞ at 0; its root, on a logarithmic scale as it may be tiny.
-        from scipy.optimize import brentq
-
-        size = np.abs(beta[beta != 0.0])
-        log_share = np.log(size) - np.log(self.C[beta != 0.0])
-
-        def slope_at(exponent: float) -> float:
-            log_a = np.minimum(exponent + log_share, -1e-16)
-            return -np.exp(exponent) * curvature - float(size @ (log_a - np.log(-np.expm1(log_a))))
-
-        return (
-            1.0 if size.size == 0 or slope_at(0.0) >= 0.0 else float(np.exp(brentq(slope_at, -700.0, 0.0, xtol=1e-14)))
-        )
+            return self.form.best_multiple(beta, sqnorm)
+        return self.loss.best_multiple(beta, self.target, self.C, sqnorm)
 
     # New data
 
@@ -390,34 +391,3 @@ class Problem:
         if self.task == "classification" and self.classes is not None:
             return self.classes[(z > 0).astype(int)]
         return np.where(z >= 0, 1, -1) if self.task == "novelty" else z
-
-
-def _task(loss: Loss, task: Task | None) -> Task:
-    if task is None or task == loss.task:
-        return loss.task
-    if loss.name == "least-squares" and task == "classification":
-        return task
-    raise InvalidInput(f"loss={loss.name!r} is for {loss.task}, not for {task!r}")
-
-
-def _targets(y: Any, n: int, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
-    if task == "novelty":
-        return np.ones(n), None
-    if y is None:
-        raise InvalidInput("y is missing; only the one-class loss goes without")
-    if task == "classification":
-        return check_labels(y, n)
-    return check_targets(y, n), None
-
-
-def _weight(C: float | None, lam: float | None) -> float:
-    if C is not None and lam is not None:
-        raise InvalidInput("give C or lam, not both: lam = 1/C")
-    if lam is None:
-        C = 1.0 if C is None else C
-        if not is_number(C) or not C > 0:
-            raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
-        return float(C)
-    if not is_number(lam) or not 0.0 <= lam < np.inf or (0.0 < lam < 1e-300):
-        raise InvalidInput(f"lam is {lam!r}; it must be 0 (a hard margin) or a finite number ≥ 1e-300")
-    return 1.0 / float(lam) if lam > 0 else np.inf

@@ -29,12 +29,12 @@ def project(
     if total is None:
         _clip(v, 0.0, lower, upper, shrink, beta)
         return beta
-    for corner, room in ((lower, total - float(lower.sum())), (upper, float(upper.sum()) - total)):
-        size = float(np.abs(corner).sum())
-        if np.isfinite(size) and room <= 1e-14 * size:  # the total is the sum of a corner, or out of reach
+    for bound, room in ((lower, total - float(lower.sum())), (upper, float(upper.sum()) - total)):
+        size = float(np.abs(bound).sum())
+        if np.isfinite(size) and room <= 1e-14 * size:  # the total is the sum of the bounds, or out of reach
             if room < -1e-9 * size:
                 raise InvalidInput(f"no point within the bounds has the sum {total:g}")
-            return corner.copy()
+            return bound.copy()
     with np.errstate(over="ignore", invalid="ignore"):  # beyond the largest number lies infinity, which the bounds clip
         mu = _multiplier(v, lower, upper, total, shrink)
         _clip(v, mu, lower, upper, shrink, beta)
@@ -78,7 +78,7 @@ def _excess(v, mu, lower, upper, shrink, total):
 @compiled
 def _multiplier(v, lower, upper, total, shrink):
     # A bracket: doubling steps away from 0 until the excess changes its sign; it never does where rounding has put the
-    # total beyond the sum of a corner, or where v is not finite.
+    # total beyond the sum of the bounds, or where v is not finite.
     low, high, reach = 0.0, 0.0, 0.0
     for i in range(len(v)):
         reach = max(reach, abs(v[i]) + shrink[i])

@@ -78,7 +78,7 @@ class LinearSpace:
         return parts
 
     def parts_over_some(self, function: AddSome, shape: tuple[int, ...], some: np.ndarray, least: int) -> np.ndarray:
-        """The parts of a sum over some samples, in rising order; a part has at least so many of them."""
+        """The parts of a sum over some samples, in rising order; a part has at least `least` of them."""
         size = max(least, -(-len(some) // PARTS))
         parts = np.zeros((len(blocks(max(1, len(some)), size)), *shape))
 
@@ -202,7 +202,7 @@ class KernelSpace:
         self.n = self.size = X.shape[0]
         numbers = int(X.nnz) if sp.issparse(X) else X.size
         #: Multiply-adds of one product with K, whose values are there already where it is given.
-        self.work = numbers if kernel.name == "precomputed" else self.n * numbers
+        self.work = numbers if kernel.given else self.n * numbers
         self._gram: Gram | None = None
 
     @cached_property
@@ -229,7 +229,7 @@ class KernelSpace:
 
     def _rounding(self, exact: bool) -> tuple[float, float]:
         kernel, X = self.source() if exact else (self.kernel, self.X)
-        longest = float(sqnorms(X).max(initial=0.0)) if not isinstance(kernel, Precomputed) else 0.0
+        longest = float(sqnorms(X).max(initial=0.0)) if not kernel.given else 0.0
         bounds = kernel.exact_rounding if exact else kernel.rounding
         absolute, relative = bounds(entries_per_pair(X), longest)
         if self.constant:  # K + s² is rounded once more

@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Kernel
+from maxmargin.kernels import Custom, Kernel
+from maxmargin.losses import Loss
+from maxmargin.losses.base import Task
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 
@@ -68,7 +70,7 @@ def _not_a_number(X: Any, name: str, error: Exception) -> str:
             except (TypeError, ValueError):
                 return f"{name}[{row}, {column}] is {value!r}, not a number; encode or drop that column"
     if "inhomogeneous" in str(error):
-        return f"the rows of {name} differ in length; every row needs one value a column"
+        return f"the rows of {name} differ in length; every row needs one value per column"
     return f"{name} cannot be read as a table of numbers; encode or drop what is not a number"
 
 
@@ -119,14 +121,14 @@ def _check_values(X: Any, name: str) -> float:
 
 def check_scale(kernel: Kernel, X: Any, weights: np.ndarray) -> None:
     """Refuse a kernel that overflows, and a C so large for it that float64 cannot tell the duals apart."""
-    if kernel.name == "custom":
-        return  # its diagonal would cost a call a row
+    if isinstance(kernel, Custom):
+        return  # its diagonal would cost a call per row
     largest = float(kernel.diag(X).max())
     if not np.isfinite(largest):
         raise InvalidInput(f"the kernel {kernel.name!r} overflows on this data: scale the features down")
-    if kernel.name != "linear" and X.dtype == np.float32 and largest > LARGEST_FLOAT32:
+    if not kernel.linear and X.dtype == np.float32 and largest > LARGEST_FLOAT32:
         raise InvalidInput(f"the kernel {kernel.name!r} overflows float32 on this data: scale the features down")
-    if kernel.name == "linear" and largest < SMALLEST and _any(X):
+    if kernel.linear and largest < SMALLEST and _any(X):
         raise InvalidInput(
             f"the values of X are so small that their squares underflow (the largest ‖x‖² is {largest:.0e}):"
             f" multiply the features by a constant"
@@ -152,7 +154,7 @@ def check_vector(v: Any, n: int, name: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be numbers") from None
     if v.shape != (n,):
-        raise InvalidInput(f"{name} has shape {v.shape} but there are {n} rows; one value a row is needed")
+        raise InvalidInput(f"{name} has shape {v.shape} but there are {n} rows; one value per row is needed")
     if not np.isfinite(v).all():
         row = int(np.flatnonzero(~np.isfinite(v))[0])
         raise InvalidInput(f"{name}[{row}] is {v[row]}; fill in or drop that row")
@@ -160,7 +162,7 @@ def check_vector(v: Any, n: int, name: str) -> np.ndarray:
 
 
 def check_targets(y: Any, n: int) -> np.ndarray:
-    """Real targets, one a row, whose squares do not overflow."""
+    """Real targets, one per row, whose squares do not overflow."""
     t = check_vector(y, n, "y")
     if np.abs(t).max() > LARGEST:
         row = int(np.argmax(np.abs(t)))
@@ -263,3 +265,37 @@ def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classe
     else:
         raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
     return np.where(t > 0, by_sign[1.0], by_sign[-1.0])
+
+
+def check_task(loss: Loss, task: Task | None) -> Task:
+    """The task of a problem; a refusal of one that the loss is not for."""
+    if task is None:
+        return loss.task
+    if task not in loss.tasks:
+        raise InvalidInput(f"loss={loss.name!r} is for {loss.task}, not for {task!r}")
+    return task
+
+
+def targets_of(y: Any, n: int, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
+    """The targets as numbers, and the two labels where there are classes."""
+    if task == "novelty":
+        return np.ones(n), None
+    if y is None:
+        raise InvalidInput("y is missing; only the one-class loss goes without")
+    if task == "classification":
+        return check_labels(y, n)
+    return check_targets(y, n), None
+
+
+def check_cost(C: float | None, lam: float | None) -> float:
+    """The weight C of the loss, given as such or as λ = 1/C."""
+    if C is not None and lam is not None:
+        raise InvalidInput("give C or lam, not both: lam = 1/C")
+    if lam is None:
+        C = 1.0 if C is None else C
+        if not is_number(C) or not C > 0:
+            raise InvalidInput(f"C is {C!r}; it must be a number > 0 (C=inf for a hard margin)")
+        return float(C)
+    if not is_number(lam) or not 0.0 <= lam < np.inf or (0.0 < lam < 1e-300):
+        raise InvalidInput(f"lam is {lam!r}; it must be 0 (a hard margin) or a finite number ≥ 1e-300")
+    return 1.0 / float(lam) if lam > 0 else np.inf

@@ -67,7 +67,7 @@ class Fit:
         try:
             figure = getattr(plots, name)(self.result).figure
         except MaxMarginError as refusal:
-            # What comes after the semicolon is advice to somebody who called the function.
+            # What comes after the semicolon is advice for a caller of the function.
             return paragraph(sentence(f"no figure: {str(refusal).partition(';')[0]}"))
         framed = picture(embedded(figure), CAPTIONS[name])
         # Panels side by side would be too small to read on a narrow screen: it shows a part, and scrolls.

@@ -42,7 +42,7 @@ def _call(name: str, arguments: list[str]) -> str:
 
 
 def _data(problem: Problem) -> list[str]:
-    rows = "K" if problem.kernel.name == "precomputed" else "X"
+    rows = "K" if problem.kernel.given else "X"
     return [rows] if problem.task == "novelty" else [rows, "y"]
 
 

@@ -25,7 +25,7 @@ def problem_rows(fit: Fit) -> Iterator[tuple[str, str, str]]:
         "none": "The hyperplane goes through the origin.",
     }
     yield "Samples", f"{problem.n:,}", _classes(fit)
-    if problem.kernel.name == "precomputed":
+    if problem.kernel.given:
         yield "Kernel matrix", f"{problem.n:,} × {problem.n:,}", _storage(problem)
     else:
         yield "Features", f"{problem.X.shape[1]:,}", _storage(problem)

@@ -1,4 +1,8 @@
-"""Small problems in one compiled call each: what takes a fraction of a millisecond has no time for the general loop."""
+"""Small problems in one compiled call each: what takes a fraction of a millisecond has no time for the general loop.
+
+Kernel problems by pair steps (`kernel.py`), linear ones by Newton's method (`linear.py`, squared losses) or by an
+interior point (`interior.py`, losses of straight pieces).
+"""
 
 from __future__ import annotations
 

@@ -39,6 +39,8 @@ MOST_ROWS = 1500
 MOST_WORK = 2e8
 #: Pair steps between two looks at the gap, which costs about one of them.
 BETWEEN = 16
+#: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
+AIM = 0.1
 #: The least steps times rows before the first look (some microseconds): tiny problems are solved to the last digits.
 LEAST_WORK = 2e4
 
@@ -99,16 +101,25 @@ def solve_small_kernel(problem: Problem, tol: float, max_time: float | None) -> 
     return Result(problem, solvers["smo"], status, point, certificate, trace, tol, chosen=True)
 
 
-def run(values: Values, form: DualForm, C: np.ndarray, error: float, tol: float, beta: np.ndarray) -> SmallFit:
-    """Solve from a feasible β, which moves; `error` bounds the rounding of a kernel value."""
+def run(
+    values: Values,
+    form: DualForm,
+    C: np.ndarray,
+    error: float,
+    tol: float,
+    beta: np.ndarray,
+    most: float = MOST_WORK,
+) -> SmallFit:
+    """Solve from a feasible β, which moves; `error` bounds the rounding of K's values, `most` the steps times rows."""
     began = perf_counter()
     codes = np.empty(len(beta), np.int8)
-    proved = Proved(*_solve_and_certify(values, dual_of(form, C), float(form.total or 0.0), error, tol, beta, codes))
+    total = float(form.total or 0.0)
+    proved = Proved(*_solve_and_certify(values, dual_of(form, C), total, error, tol, beta, codes, most))
     return SmallFit(beta, codes, proved, perf_counter() - began)
 
 
 @compiled
-def _solve_and_certify(values, dual, total, error, tol, beta, codes):
+def _solve_and_certify(values, dual, total, error, tol, beta, codes, most_work):
     """Steps 1. to 3.; the fields of `Proved`."""
     n = len(beta)
     g = dual.target - dual.ridge * beta
@@ -116,8 +127,8 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes):
         if beta[j] != 0.0:
             _add_row(values, j, -beta[j], g)
     diag = _diagonal(values)
-    wanted, steps = tol, 0
-    while steps * n < MOST_WORK:
+    wanted, steps = AIM * tol, 0
+    while steps * n < most_work:
         # 1.
         asked = max(BETWEEN, int((LEAST_WORK - steps * n) / n))
         done = _pair_steps(values, dual, diag, beta, g, asked)

@@ -1,4 +1,4 @@
-"""Small linear problems with a squared loss in one compiled call: Newton's method on the primal, and its certificate.
+"""Small linear problems in one compiled call: by Newton's method on the primal for a squared loss.
 
 Problem:  min_{w,b}  ½‖w‖² + Σ_i C_i ℓ_i(⟨w, x_i⟩ + b)     ℓ a squared loss: −C ℓ'(z) = u(z) is piecewise linear
 
@@ -12,7 +12,7 @@ free), with the penalty ½ Σ (w_j/σ_j)² that belongs to them. The certificate
     4. An exact line search: the derivative along the direction is piecewise linear and rises.
 
 Mangasarian, "A finite Newton method for classification", Optimization Methods and Software 17, 2002; Keerthi & DeCoste,
-JMLR 6, 2005. What does not get there goes to the general loop.
+JMLR 6, 2005. Losses of straight pieces go to `interior.py`; what does not get there goes to the general loop.
 """
 
 from __future__ import annotations
@@ -24,28 +24,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.certificate.kkt import extreme_slopes, fill_codes
 from maxmargin.losses import DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status
-from maxmargin.small.proof import (
-    EPS,
-    SHORTEST,
-    Proved,
-    SmallFit,
-    Sums,
-    converged_text,
-    correct,
-    dual_of,
-    objectives,
-    pull,
-)
+from maxmargin.small.cholesky import factor, substitute
+from maxmargin.small.interior import solve_by_interior_point
+from maxmargin.small.judge import judged
+from maxmargin.small.proof import SHORTEST, Proved, SmallFit, converged_text, dual_of, pull
 from maxmargin.solvers.base import registry as solvers
 
 #: The most features, and the most multiply-adds of one Newton matrix (some hundredths of a second).
 MOST_FEATURES, MOST_WORK = 300, 1e8
+#: The same for an interior point, which needs more of them.
+MOST_INTERIOR = 1e7
 #: The most numbers of rows that are kept in float64, centred and scaled.
 MOST_NUMBERS = 4e6
 #: Newton steps, at most; five to fifteen are usual.
@@ -92,20 +85,25 @@ def small_rows(X: Any, centred: bool) -> Rows | None:
     return Rows(X, S, centre, scale, largest)
 
 
-def is_small_loss(form: DualForm | None) -> bool:
-    """Whether the loss is a squared one: its dual has a ridge."""
-    return form is not None and bool((form.ridge > 0.0).all()) and not form.total
+def is_small_loss(form: DualForm | None, rows: Rows) -> bool:
+    """Whether the loss is a squared one (its dual has a ridge), or of straight pieces and the rows are few."""
+    if form is None or form.total:
+        return False
+    if (form.ridge > 0.0).all():
+        return True
+    n, d = rows.X.shape
+    bounded = bool(np.isfinite(form.upper).all() and np.isfinite(form.lower).all())
+    return bounded and not form.ridge.any() and n * d * d <= MOST_INTERIOR
 
 
 def solve_small_linear(problem: Problem, tol: float, max_time: float | None) -> Result | None:
     """The result; None where the problem is not a small one, or it did not get there."""
-    if not problem.linear or not is_small_loss(problem.form) or (max_time is not None and max_time < SHORTEST):
+    form = problem.form
+    if not problem.linear or form is None or problem.hard or (max_time is not None and max_time < SHORTEST):
         return None
     rows = small_rows(problem.X, problem.bias == "free")
-    if rows is None:
+    if rows is None or not is_small_loss(form, rows):
         return None
-    form = problem.form
-    assert form is not None
     constant = problem.bias_scale if problem.bias == "augmented" else 0.0
     fit = run(rows, form, problem.C, problem.bias == "free", constant, tol)
     if not fit.done:
@@ -120,7 +118,8 @@ def solve_small_linear(problem: Problem, tol: float, max_time: float | None) -> 
     )
     trace = fit.trace(certificate, problem.task == "classification")
     status = Status(Reason.CONVERGED, converged_text(certificate, tol))
-    return Result(problem, solvers["truncated-newton"], status, point, certificate, trace, tol, chosen=True)
+    solver = solvers["truncated-newton" if form.ridge.any() else "interior-point"]
+    return Result(problem, solver, status, point, certificate, trace, tol, chosen=True)
 
 
 def run(rows: Rows, form: DualForm, C: np.ndarray, free: bool, constant: float, tol: float) -> LinearFit:
@@ -129,7 +128,8 @@ def run(rows: Rows, form: DualForm, C: np.ndarray, free: bool, constant: float, 
     n, d = rows.X.shape
     w, beta, codes = np.zeros(d), np.empty(n), np.empty(n, np.int8)
     dual = dual_of(form, C)
-    proved = Proved(*_solve_and_certify(rows, dual, free, constant, tol, w, beta, codes))
+    method = _solve_and_certify if form.ridge.any() else solve_by_interior_point
+    proved = Proved(*method(rows, dual, free, constant, tol, w, beta, codes))
     return LinearFit(beta, codes, proved, perf_counter() - began, w)
 
 
@@ -217,24 +217,9 @@ def _direction(S, a, penalty, bias_penalty, biased, gradient):
     if not biased or H[d, d] == 0.0:
         H[d, :] = 0.0
         H[d, d] = 1.0
-    return _cholesky_solve(H, -gradient)
-
-
-@compiled
-def _cholesky_solve(H, x):
-    """H⁻¹x for the lower triangle of H, in place; NaN where H is not positive definite."""
-    n = len(x)
-    for j in range(n):
-        pivot = H[j, j] - np.dot(H[j, :j], H[j, :j])
-        if not pivot > 1e-14 * H[j, j]:
-            pivot = 1e-14 * max(H[j, j], 1e-300)
-        H[j, j] = np.sqrt(pivot)
-        for i in range(j + 1, n):
-            H[i, j] = (H[i, j] - np.dot(H[i, :j], H[j, :j])) / H[j, j]
-    for i in range(n):
-        x[i] = (x[i] - np.dot(H[i, :i], x[:i])) / H[i, i]
-    for i in range(n - 1, -1, -1):
-        x[i] = (x[i] - np.dot(H[i + 1 :, i].copy(), x[i + 1 :])) / H[i, i]
+    x = -gradient
+    factor(H)
+    substitute(H, x)
     return x
 
 
@@ -275,13 +260,10 @@ def _line_search(dual, z, dz, v, direction, penalty, bias_penalty):
 @compiled
 def _certified(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     """The certificate of (w, b) and β = −C ℓ'(z), from the rows as they are; `Proved` with steps < 0 where it fails."""
-    X = rows.X
-    n, d = X.shape
-    scores = np.empty(n)
+    n = len(beta)
     positive, negative = 0.0, 0.0
     for i in range(n):
-        scores[i] = np.dot(X[i], w)
-        beta[i] = pull(dual, i, scores[i] + b)
+        beta[i] = pull(dual, i, np.dot(rows.X[i], w) + b)
         if beta[i] > 0.0:
             positive += beta[i]
         else:
@@ -292,35 +274,4 @@ def _certified(rows, dual, free, constant, tol, w, b, beta, codes, steps):
                 beta[i] *= negative / positive
             elif beta[i] < 0.0 and negative > positive:
                 beta[i] *= positive / negative
-    v, count, size = np.dot(beta, X), 0, 0.0
-    for i in range(n):
-        count += beta[i] != 0.0
-        size += abs(beta[i])
-    inside = b / constant if constant > 0.0 else 0.0
-    last = constant * beta.sum()
-    sqnorm, dual_sqnorm = np.dot(w, w) + inside * inside, np.dot(v, v) + last * last
-    dual_scores = np.empty(n)
-    for i in range(n):
-        dual_scores[i] = np.dot(X[i], v) + constant * last
-    # The rounding of a score, of ‖w‖² and of ‖w(β)‖², as in `rounding.plain_errors`.
-    largest = rows.largest + constant * constant
-    R, norm, dual_norm = np.sqrt(largest), np.sqrt(sqnorm), np.sqrt(dual_sqnorm)
-    apart = count * EPS * R * size
-    sums = Sums(
-        sqnorm,
-        dual_sqnorm,
-        (d + 2) * EPS * R * norm,
-        (d + 1) * EPS * sqnorm,
-        (d + 1) * EPS * dual_sqnorm + 2.0 * apart * (dual_norm + apart),
-        largest,
-    )
-    # An augmented bias is a part of the scores.
-    primal, value, rounding, rest = objectives(dual, 0.0, free, beta, scores, b, dual_scores, sums)
-    gap = max(0.0, primal - value) + rounding
-    if not gap <= tol * max(abs(primal), abs(value)) or rounding > 0.1 * max(primal - value, tol * abs(primal)):
-        return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    most, least = extreme_slopes(dual.target, dual_scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
-    kkt = max(most - least if free else max(most, -least), 0.0)
-    z = scores + b
-    fill_codes(dual.target, z, dual.tube, dual.lower, dual.upper, dual.C, beta, min(max(kkt, 1e-8), 1e-3), codes)
-    return steps, b, primal, value, rounding, rest, kkt, correct(dual, z)
+    return judged(rows, dual, free, constant, tol, w, b, beta, codes, steps)

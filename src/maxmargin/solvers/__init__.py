@@ -1,4 +1,4 @@
-"""The solvers: one file an algorithm; `list_solvers()` names them, `solver("smo", problem)` makes one.
+"""The solvers: one file per algorithm; `list_solvers()` names them, `solver("smo", problem)` makes one.
 
 Every class of the folder can be imported from here: ``from maxmargin.solvers import SMO, Subgradient``. Its
 hyperparameters are its fields: ``solve(problem, Subgradient(rate=0.1))``.
@@ -18,7 +18,19 @@ __all__ = ["Solver", "candidates", "choose", "list_solvers", "refusal", "solver"
 
 
 def list_solvers() -> list[str]:
-    """The names of all registered solvers."""
+    """The names of all registered solvers.
+
+    Returns
+    -------
+    list of str
+        The names that ``solve(problem, name)`` takes, sorted; "auto" chooses among them.
+
+    Examples
+    --------
+    >>> from maxmargin import list_solvers
+    >>> "smo" in list_solvers()
+    True
+    """
     return registry.names()
 
 

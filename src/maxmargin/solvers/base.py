@@ -36,7 +36,18 @@ Starts = tuple[Literal["beta", "w"], ...]
 
 
 class Solver(ABC):
-    """An algorithm; subclasses are frozen dataclasses whose fields are its hyperparameters."""
+    """An algorithm; subclasses are frozen dataclasses whose fields are its hyperparameters.
+
+    A new solver is one new file in a folder of solvers; CONTRIBUTING.md tells what it holds.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import Subgradient
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> solve(problem, Subgradient(), max_iter=50).solver.name
+    'subgradient'
+    """
 
     #: The name it is registered under (with default hyperparameters).
     name: ClassVar[str]
@@ -44,7 +55,7 @@ class Solver(ABC):
     paper: ClassVar[str]
     #: What it can start from: a dual point ("beta"), a hyperplane ("w"), or nothing but its own start.
     starts: ClassVar[Starts] = ()
-    #: Whether it goes on for ever: where it ends all the same, its numbers have no digits left to go further.
+    #: Whether it has no end of its own: where it ends all the same, rounding leaves nothing to gain.
     endless: ClassVar[bool] = False
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
@@ -62,7 +73,7 @@ class Solver(ABC):
 
     @abstractmethod
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
-        """Yield where it stands, for ever or until there is nothing left to do.
+        """Yield one iterate per step, without end or until there is nothing left to do.
 
         `start` holds what the solver says that it can start from, or nothing at all.
         """

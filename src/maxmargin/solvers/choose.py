@@ -1,4 +1,4 @@
-"""What "auto" means, and nobody else knows: which solvers are tried on a problem, in which order, and how long."""
+"""What "auto" means, known here alone: which solvers are tried on a problem, in which order, and how long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRIAL = 4e6
 
 def choose(problem: Problem) -> str:
     """What "auto" means: the first of `candidates`."""
-    return next(iter(candidates(problem)), reliable(problem))  # which says why, where nobody accepts it
+    return next(iter(candidates(problem)), reliable(problem))  # which says why, where none accepts it
 
 
 def candidates(problem: Problem) -> dict[str, float]:

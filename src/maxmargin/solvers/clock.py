@@ -16,7 +16,7 @@ from time import perf_counter
 
 _here = threading.local()
 
-#: Multiply-adds between two looks at the clock in a run of at most so many seconds: some hundredths of a second.
+#: Multiply-adds between two looks at the clock (some hundredths of a second) in a run of at most `SHORT` seconds.
 PIECE, SHORT = 2e7, 0.5
 
 
@@ -41,7 +41,7 @@ def until(moment: float | None) -> Iterator[None]:
 
 @contextmanager
 def stopping(asked: Callable[[], bool]) -> Iterator[None]:
-    """Let somebody else break off what this thread does: the loop asks between two steps of a solver."""
+    """Let another thread break off what this one does: the loop asks between two steps of a solver."""
     before = getattr(_here, "asked", None)
     _here.asked = asked
     try:
@@ -51,7 +51,7 @@ def stopping(asked: Callable[[], bool]) -> Iterator[None]:
 
 
 def stopped() -> bool:
-    """Whether somebody has asked to break off."""
+    """Whether another thread has asked to break off."""
     asked = getattr(_here, "asked", None)
     return asked is not None and asked()
 

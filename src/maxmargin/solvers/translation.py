@@ -27,9 +27,9 @@ from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate
 
-#: Rows are far where the mean is so many times as long as they are spread about it.
+#: Rows are far from the origin where their mean is this many times as long as their standard deviation.
 FAR = 10.0
-#: As seen on so many rows; sparse ones with this share of their entries count as dense.
+#: Rows on which that is seen; sparse rows with this share of non-zeros count as dense.
 SEEN, DENSE = 512, 0.25
 
 #: The method of a solver that gives its iterates.

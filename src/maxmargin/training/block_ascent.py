@@ -66,10 +66,11 @@ class BlockAscent(Solver):
             # 2.
             for place in (X.places[p] for p in rng.permutation(len(X.places))):
                 rows, part = rows_of(X.block(place)), place.part
-                target, *others = (array[part] for array in form.arrays)
+                arrays = form.of(part).arrays
+                arrays = arrays._replace(target=arrays.target - b)
                 for epoch in range(INNER):
                     order = rng.permutation(place.rows).astype(np.uint32)
-                    gap, _ = epoch_of_rows(rows, order, target - b, *others, q[part], beta[part], w, constant)
+                    gap, _ = epoch_of_rows(rows, order, arrays, q[part], beta[part], w, constant)
                     missing += gap if epoch == 0 else 0.0
             # 3.
             off = float(w[-1]) / constant if free else 0.0

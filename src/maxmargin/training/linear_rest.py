@@ -39,10 +39,13 @@ def solve_on_same_rows(
         return {}
     weights = C * samples.weights
     forms = [loss.dual_form(target, weights) for target in targets]
-    if not is_small_loss(forms[0]):
-        return {}
-    rows = small_rows(samples.X, bias == "free")
-    if rows is None or float(weights.max()) * rows.largest > HARDEST or rows.largest < SMALLEST:
+    rows = small_rows(samples.X, bias == "free") if forms[0] is not None else None
+    if (
+        rows is None
+        or not is_small_loss(forms[0], rows)
+        or float(weights.max()) * rows.largest > HARDEST
+        or rows.largest < SMALLEST
+    ):
         return {}
     found: dict[int, Solution] = {}
 
@@ -52,7 +55,8 @@ def solve_on_same_rows(
             return
         fit = run(rows, form, weights, bias == "free", constant if bias == "augmented" else 0.0, budget.tol)
         if fit.done:
-            found[k] = _solution(fit, samples, loss.task == "classification", budget.tol)
+            b = constant * (fit.proved.b / constant) if bias == "augmented" else fit.proved.b  # as a weight times it
+            found[k] = _solution(fit, b, samples, loss.task == "classification", budget.tol)
 
     with one_blas_thread():
         try:
@@ -66,8 +70,8 @@ def solve_on_same_rows(
     return found
 
 
-def _solution(fit: LinearFit, samples: Samples, classes: bool, tol: float) -> Solution:
+def _solution(fit: LinearFit, b: float, samples: Samples, classes: bool, tol: float) -> Solution:
     certificate = fit.certificate(samples.X.dtype)
     status = Status(Reason.CONVERGED, converged_text(certificate, tol))
     trace = fit.trace(certificate, classes)
-    return Solution(fit.beta, fit.w, fit.proved.b, certificate, status, trace, max(1, fit.proved.steps))
+    return Solution(fit.beta, fit.w, b, certificate, status, trace, max(1, fit.proved.steps))

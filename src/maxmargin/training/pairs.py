@@ -25,7 +25,7 @@ from maxmargin.numeric.parallel import one_blas_thread, over_tasks
 from maxmargin.problem.space import entries_per_pair
 from maxmargin.problem.validation import is_number
 from maxmargin.result import Reason, Status
-from maxmargin.small.kernel import run, values_of
+from maxmargin.small.kernel import MOST_WORK, run, values_of
 from maxmargin.small.proof import SmallFit, converged_text
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
@@ -34,8 +34,12 @@ from maxmargin.training.train import Solution
 
 #: The most rows of a pair that is solved in one call.
 MOST_ROWS = 4000
+#: The same for the linear kernel, which has solvers that need no kernel values.
+MOST_ROWS_LINEAR = 1000
 #: Kernel values from which on threads pay: waking one takes a tenth of a millisecond.
 THREADED = 3e5
+#: Steps times rows that pair steps on linear problems may take: where they crawl, others are sooner there.
+MOST_WORK_LINEAR = 4e6
 #: The share of the cache for the blocks within classes; the rest is for the pairs under way.
 KEPT = 0.5
 
@@ -48,7 +52,7 @@ def shares_pairs(kernel: Kernel, bias: str, C: float, budget: Budget, pairs: int
         and is_number(C)
         and 0.0 < C < np.inf
         and kernel.positive is True
-        and not isinstance(kernel, (Linear, Precomputed))
+        and not isinstance(kernel, Precomputed)
         and budget.plain
     )
 
@@ -68,7 +72,7 @@ def solve_pairs(
             k = chosen[place]
             fit = _solve_pair(blocks, samples, loss, C, splits[k], budget.tol)
             if fit.done:
-                found[k] = _solution(fit, splits[k].target, samples.X.dtype, budget.tol)
+                found[k] = _solution(fit, splits[k], samples.X, budget.tol, isinstance(kernel, Linear))
 
         try:
             for label in sorted({label for k in chosen for label in splits[k].classes}):
@@ -117,7 +121,8 @@ class _Blocks:
 
     def fits(self, a: int, b: int) -> bool:
         """Whether a pair is small enough."""
-        return {a, b} <= self.small and self.counts[a] + self.counts[b] <= MOST_ROWS
+        most = MOST_ROWS_LINEAR if isinstance(self.kernel, Linear) else MOST_ROWS
+        return {a, b} <= self.small and self.counts[a] + self.counts[b] <= most
 
     def size(self, a: int, b: int) -> float:
         """The kernel values of a pair."""
@@ -148,16 +153,19 @@ def _solve_pair(blocks: _Blocks, samples: Samples, loss: Loss, C: float, split: 
     weights = C * samples.weights[np.concatenate((blocks.rows[a], blocks.rows[b]))]
     form = loss.dual_form(target, weights)
     assert form is not None
-    return run(values_of(aa, ab, bb), form, weights, blocks.error, tol, np.zeros(n))
+    most = MOST_WORK_LINEAR if isinstance(blocks.kernel, Linear) else MOST_WORK
+    return run(values_of(aa, ab, bb), form, weights, blocks.error, tol, np.zeros(n), most)
 
 
-def _solution(fit: SmallFit, target: np.ndarray, dtype: Any, tol: float) -> Solution:
+def _solution(fit: SmallFit, split: Split, X: Any, tol: float, linear: bool) -> Solution:
     """The same with the samples in the order of the pair's rows."""
+    target = split.target
     first = int(np.count_nonzero(target > 0))
     beta, codes = np.empty(len(target)), np.empty(len(target), np.int8)
     for ordered, given in ((beta, fit.beta), (codes, fit.codes)):
         ordered[target > 0], ordered[target < 0] = given[:first], given[first:]
-    certificate = SmallFit(beta, codes, fit.proved, fit.seconds).certificate(dtype)
+    certificate = SmallFit(beta, codes, fit.proved, fit.seconds).certificate(X.dtype)
     status = Status(Reason.CONVERGED, converged_text(certificate, tol))
     trace = fit.trace(certificate, classes=True)
-    return Solution(beta, None, fit.proved.b, certificate, status, trace, max(1, fit.proved.steps))
+    w = np.asarray(beta @ take_rows(X, split.rows)).ravel() if linear else None
+    return Solution(beta, w, fit.proved.b, certificate, status, trace, max(1, fit.proved.steps))

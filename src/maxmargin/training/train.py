@@ -43,10 +43,10 @@ class Solution:
         return cls(coef, result.w, result.b, result.certificate, result.status, result.trace, max(1, result.iterations))
 
     def solved(self, solver: str) -> Solved:
-        """The same as a file keeps it, for a kernel whose w is w(β)."""
+        """The same as a file keeps it, where w is w(β); a linear one has a place for the constant feature."""
         one = self.certificate
         return Solved(
-            w=self.coef,
+            w=self.coef if self.w is None else np.append(self.w, 0.0),
             b=self.b,
             beta=self.coef,
             linked=True,

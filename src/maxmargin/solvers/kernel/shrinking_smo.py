@@ -9,7 +9,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
     4. When the violation over the active samples has halved, bring the slopes of the others up to date by the rows of
        K whose β changed; if one of them could move after all, make all samples active again.
 
-Cost: (active samples) a step. This is for many problems on one matrix that is there already, as in a search.
+Cost: one pass over the active samples per step. This is for many problems on one matrix that is there already, as in a
+search.
 
 Joachims, "Making large-scale SVM learning practical", 1999; Fan, Chen & Lin, JMLR 6, 2005.
 """
@@ -23,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.gram import Gram
+from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.gram.row_store import add_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import over_blocks
@@ -38,16 +40,12 @@ from maxmargin.solvers.base import (
     start_beta,
     whole_matrix,
 )
+from maxmargin.solvers.kernel.settings import ShrinkingSettings
 from maxmargin.solvers.kernel.working_set_steps import ranges, submatrix
 from maxmargin.solvers.textbook.smo import gap_and_dual, pair_steps
 from maxmargin.solvers.translation import about_the_mean
 
-#: Steps between two looks at who is settled.
-CHUNK = 1000
-#: A square is copied when it has at most this share of the active samples.
-FEWER = 0.7
-#: The others are looked at when the violation has fallen to this share.
-FALLEN = 0.5
+settings = ShrinkingSettings()
 
 
 @dataclass(frozen=True)
@@ -86,18 +84,16 @@ class _Run:
         while True:
             active, m = self.active, len(self.active)
             beta, g, form = self.beta[active], self.g[active], self.form.of(active)
-            chunk = max(10, min(m // 4, CHUNK))
+            chunk = max(10, min(m // 4, settings.steps))
             bounds = form.tube, form.lower, form.upper
-            done, _ = pair_steps(  # 2.
-                self.square, self.slot, self.stamp, k, chunk, True, 0.0, self.diag[active], form.ridge, *bounds, beta, g
-            )
+            done, _ = pair_steps(self.rows, k, chunk, True, 0.0, self.diag[active], form.arrays, beta, g)  # 2.
             k += done
             self.beta[active], self.g[active] = beta, g
             rise, fall = ranges(*bounds, beta, g)
             high, low = float(rise.max()), float(fall.min())
             work, estimate = 1.5 * done * m, self._estimate(form, beta, g)
             known, settled = m == n, False
-            if m < n and (done < chunk or high - low <= FALLEN * level):  # 4.
+            if m < n and (done < chunk or high - low <= settings.fallen * level):  # 4.
                 work += self._bring_home()
                 known, level = True, high - low
                 settled = self._settled(high, low)
@@ -106,7 +102,7 @@ class _Run:
             elif done == chunk:  # 3.
                 free = np.isfinite(rise) & np.isfinite(fall)
                 keep = free | (rise > low) | (fall < high)
-                if 2 <= np.count_nonzero(keep) <= FEWER * m:
+                if 2 <= np.count_nonzero(keep) <= settings.copied_share * m:
                     work += self._bring_home() + float(m) ** 2
                     known, level = True, high - low
                     self._activate(active[keep])
@@ -117,11 +113,11 @@ class _Run:
 
     def _activate(self, samples: np.ndarray) -> None:
         self.active, m = samples, len(samples)
-        self.slot, self.stamp = np.arange(m), np.zeros(m, np.int64)
-        self.square = self.K
+        square = self.K
         if m < len(self.beta):
-            self.square = np.empty((m, m), self.K.dtype)
-            over_blocks(lambda start, stop: submatrix(self.K, samples, start, stop, self.square), m, 256)
+            square = np.empty((m, m), self.K.dtype)
+            over_blocks(lambda start, stop: submatrix(self.K, samples, start, stop, square), m, 256)
+        self.rows = whole_rows(square)
 
     def _bring_home(self) -> float:
         """Bring the slopes of those set aside up to date; returns the work of it."""

@@ -34,6 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.gram.active_square import ActiveSquare
+from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.gram.row_store import RowStore, add_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import over_blocks
@@ -42,32 +43,14 @@ from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers import clock
 from maxmargin.solvers.base import Solver, Starts, refuse_indefinite, refuse_without_form, registry, start_beta
+from maxmargin.solvers.kernel.settings import WorkingSetSettings
 from maxmargin.solvers.kernel.working_set_choice import middle, pick, violation
 from maxmargin.solvers.kernel.working_set_scores import Scores
 from maxmargin.solvers.kernel.working_set_steps import ranges, single_steps, submatrix
 from maxmargin.solvers.steps import check_positive
 from maxmargin.solvers.textbook.smo import pair_steps
 
-#: The first stage sees between this many samples and half of it.
-FIRST = 500
-#: ε of the stages before the last, and of the last stage's first round, in shares of the first violation.
-STAGE, ROUND = 0.1, 0.05
-#: ε is divided by this after each round of the last stage; by its square where rounds cost the same whatever ε is.
-SHARPER = 4.0
-#: A sample is settled at its bound when its margin is this many ε away.
-SETTLED = 5.0
-#: A working set is solved to this share of the violation: far while its samples run to their bounds, then in turns.
-BULK, FINE = 0.02, 0.2
-#: So many samples may become active at once, and as many as there are support vectors: the worst settle most others.
-CROWD = 1000
-#: Where a larger share of the samples are support vectors, all are active.
-MANY = 1 / 3
-#: Working sets between two pauses; where time is limited, the steps of SMO, each times the size of its working set.
-PAUSE, LONG = 32, 1e7
-#: Working sets grow up to this size while samples run to their bounds.
-LARGEST = 1536
-#: From so many multiply-adds for one kernel value on, rows of samples that keep moving are kept.
-DEAR = 100.0
+settings = WorkingSetSettings()
 
 
 @dataclass(frozen=True)
@@ -111,7 +94,7 @@ class _Run:
         self.square = ActiveSquare(problem.kernel, problem.X, problem.space.constant**2, problem.cache_bytes)
         self.diag = problem.space.diag()
         #: Where the matrix of each working set goes: fresh memory would take longer than filling it.
-        self.buffer = np.empty(min(max(size, LARGEST), problem.n) ** 2, self.square.dtype)
+        self.buffer = np.empty(min(max(size, settings.largest), problem.n) ** 2, self.square.dtype)
         self.beta = start_beta(problem, start)
         assert isinstance(problem.space, KernelSpace)
         self.scores = Scores(problem.space, self.square)
@@ -119,7 +102,7 @@ class _Run:
         self.moved = True
         #: Whether it moved most support vectors, in steps that cost less than the kernel values that followed them.
         self.light = False
-        #: A margin that is always far enough from its kink to let a sample go.
+        #: A distance from its kink at which a sample is always let go.
         self.farthest = np.inf
         #: Whether more samples violated than could become active.
         self.crowded = False
@@ -135,18 +118,18 @@ class _Run:
         order = self.rng.permutation(n)
         sizes = self._stages()
         first = max(self._first_violation(), np.finfo(float).tiny)
-        self.farthest = SETTLED * ROUND * first
+        self.farthest = settings.settled * settings.round_violation * first
         before = 0
         for size in sizes[:-1]:  # 1.
             self._see(order[before:size])
-            yield from self._round(order[:size], STAGE * first)
+            yield from self._round(order[:size], settings.stage_violation * first)
             before = size
             yield Iterate(self.working_sets, beta=self.beta, work=self._work())
         everyone = np.arange(n)
-        if self.row_work >= DEAR and len(sizes) > 1 and not self.all_active:
+        if self.row_work >= settings.expensive_value and len(sizes) > 1 and not self.all_active:
             self.scores.store = RowStore(self.square, 0.5)
         self._see(order[before:])
-        epsilon = ROUND * first / (SHARPER if self.light else 1.0)
+        epsilon = settings.round_violation * first / (settings.sharper if self.light else 1.0)
         while True:
             self.scores.mend(self.beta, epsilon, self.rng)
             yield from self._round(everyone, epsilon)
@@ -154,12 +137,12 @@ class _Run:
             if epsilon < (1e-14 if self.moved else 1e-12) * first:
                 return  # below the rounding of a score
             if not self.crowded or not self.moved:
-                epsilon /= SHARPER**2 if self.light else SHARPER  # 6.
+                epsilon /= settings.sharper**2 if self.light else settings.sharper  # 6.
 
     def _stages(self) -> list[int]:
         """How many samples each stage sees; a start that is not 0 sees them all at once."""
         sizes = [self.problem.n]
-        while sizes[-1] > FIRST and not self.beta.any():
+        while sizes[-1] > settings.first_stage and not self.beta.any():
             sizes.append(-(-sizes[-1] // 2))
         return sizes[::-1]
 
@@ -201,9 +184,12 @@ class _Run:
             bias = middle(*self._ranges(active), self.free_bias)
             self.scores.follow(others, before, self.beta, -self._excess(others, bias), moved)
         self.moved = changed > 0
-        support, values = int(np.count_nonzero(self.beta)), changed * others.size * (0.5 + self.row_work / 80.0)
-        self.light = changed > 0.75 * support and self.steps - steps < 0.2 * values
-        self.all_active = support > MANY * seen.size and self.problem.n <= self.square.capacity
+        support, values = (
+            int(np.count_nonzero(self.beta)),
+            changed * others.size * (settings.value_constant + self.row_work / settings.value_work),
+        )
+        self.light = changed > settings.light_moved * support and self.steps - steps < settings.light_work * values
+        self.all_active = support > settings.all_active_share * seen.size and self.problem.n <= self.square.capacity
 
     def _choose_active(self, seen: np.ndarray, epsilon: float) -> None:
         """Let the settled go, take the violators in (3.)."""
@@ -220,14 +206,17 @@ class _Run:
         entering = np.flatnonzero(excess > epsilon)
         if active.size:
             # Scores will move about as far as the violators are off: who is nearer to its kink may be needed.
-            reach = max(SETTLED * epsilon, min(float(excess.max(initial=0.0)), self.farthest))
+            reach = max(settings.settled * epsilon, min(float(excess.max(initial=0.0)), self.farthest))
             near = (rise >= bias - reach) | (fall <= bias + reach)
             # To move what is left costs as much as a few working sets: not for a handful.
-            if np.count_nonzero(near) < 0.75 * square.size or entering.size > square.capacity - square.size:
+            if (
+                np.count_nonzero(near) < settings.packed_share * square.size
+                or entering.size > square.capacity - square.size
+            ):
                 square.keep(near)
         if entering.size > square.capacity - square.size and square.size > square.capacity // 2:
             square.keep(self.rng.random(square.size) < 0.5)  # more free ones than fit: they take turns
-        crowd = CROWD + int(np.count_nonzero(self.beta))
+        crowd = settings.most_entering + int(np.count_nonzero(self.beta))
         self.crowded = entering.size > crowd
         room = min(square.capacity - square.size, crowd)
         if entering.size > room:
@@ -256,7 +245,7 @@ class _Run:
         square, m = self.square, self.square.size
         diag = self.diag[square.index]
         bounds = (form.tube, form.lower, form.upper)
-        size, share = self.size, BULK
+        size, share = self.size, settings.bulk_share
         last, turns = np.empty(0, np.int64), np.zeros(m, np.int64)
         paused, limited = self.steps, clock.left() is not None
         while True:
@@ -272,12 +261,11 @@ class _Run:
             over_blocks(lambda start, stop: submatrix(square.K, chosen, start, stop, K), chosen.size, 32)  # noqa: B023
             inner, g_inner = beta[chosen], g[chosen]
             enough = epsilon if chosen.size == m else max(share * worst, 0.5 * epsilon)
-            arrays = (diag[chosen], *(a[chosen] for a in (form.ridge, *bounds)), inner, g_inner)
+            dual, most = form.of(chosen).arrays, settings.steps_per_sample * chosen.size
             if self.free_bias:
-                here, uses = np.arange(chosen.size), np.zeros(chosen.size, np.int64)
-                steps, _ = pair_steps(K, here, uses, 0, 20 * chosen.size, True, enough, *arrays)
+                steps, _ = pair_steps(whole_rows(K), 0, most, True, enough, diag[chosen], dual, inner, g_inner)
             else:
-                steps = single_steps(K, 20 * chosen.size, enough, *arrays)
+                steps = single_steps(K, most, enough, diag[chosen], dual, inner, g_inner)
             moved = np.flatnonzero(inner != beta[chosen])
             if steps == 0 or moved.size == 0:
                 return  # the violation that is left is below the rounding of a step
@@ -288,12 +276,16 @@ class _Run:
             g[rows] -= form.ridge[rows] * change
             self.steps += steps * chosen.size
             self.working_sets += 1
-            if self.working_sets % PAUSE == 0 or (limited and self.steps - paused >= LONG):
+            if self.working_sets % settings.working_sets == 0 or (
+                limited and self.steps - paused >= settings.limited_steps
+            ):
                 paused = self.steps
                 yield
             # Few steps for a whole set: its samples went straight to a bound, and more could have.
             bulk = steps < chosen.size // 2
-            size, share = (min(2 * size, LARGEST), BULK) if bulk else (self.size, FINE)
+            size, share = (
+                (min(2 * size, settings.largest), settings.bulk_share) if bulk else (self.size, settings.fine_share)
+            )
 
     def _work(self) -> float:
         work = self.square.evaluated * self.row_work + 4.0 * (self.steps - self.reported)

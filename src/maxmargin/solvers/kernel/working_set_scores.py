@@ -5,7 +5,7 @@ solver; those of all others follow after a round, by the rows of the β_j that c
 
     1. A sample with β_i = 0 that is far from violating may stay late: its score is that of an earlier β, until the
        active scores have moved so far that it could matter.
-    2. Rounding gathers. It is mended by a product in float64 only where a few samples show that it has reached ε.
+    2. Rounding adds up. It is removed by a product in float64 only where a few samples show that it has reached ε.
 
 Both are for speed alone: the certificate is computed afresh from the data.
 """
@@ -18,13 +18,9 @@ from maxmargin.gram.active_square import ActiveSquare
 from maxmargin.gram.row_store import RowStore, add_rows
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.problem.space import KernelSpace
+from maxmargin.solvers.kernel.settings import ScoresSettings
 
-#: A sample is far where it would have to move this many times as far as any active one before it violates.
-FAR = 2.0
-#: Samples are late where so large a share of them is far: a few are not worth their own product.
-WORTHWHILE = 0.5
-#: Scores are compared with float64 where ε is below so many roundings of ‖β‖, and so many of them.
-NEAR, COMPARED = 16.0, 32
+settings = ScoresSettings()
 
 
 class Scores:
@@ -33,7 +29,7 @@ class Scores:
     def __init__(self, space: KernelSpace, square: ActiveSquare) -> None:
         self.space, self.square = space, square
         self.values = np.zeros(space.n)
-        #: Rows that are kept, where they are dear.
+        #: Rows that are kept, where they are expensive.
         self.store: RowStore | None = None
         #: Samples whose scores still are those of β = `then`, and how far active scores have moved since.
         self.late, self.then, self.motion = np.zeros(space.n, bool), np.zeros(space.n), 0.0
@@ -56,23 +52,25 @@ class Scores:
         self.values[samples] = sums[old:]
 
     def follow(self, others: np.ndarray, before: np.ndarray, beta: np.ndarray, slack: np.ndarray, moved: float) -> None:
-        """Bring the others from the β before to today's; active scores moved so far, and `slack` keeps from violating.
+        """Bring the scores of the others from the β before to the present one.
+
+        Active scores have moved by `moved`; a sample violates when its own has moved by more than its `slack`.
 
         Others that are far, and have no β of their own, may be late (1.).
         """
         waiting = bool(self.late.any())
         self.motion = moved + (self.motion if waiting else 0.0)
-        far = (beta[others] == 0.0) & (slack > FAR * self.motion)
+        far = (beta[others] == 0.0) & (slack > settings.far * self.motion)
         late = self.late[others]
         if waiting:
             self.catch_up(others[late & ~far], self.then, beta)
-        elif np.count_nonzero(far) > WORTHWHILE * others.size:
+        elif np.count_nonzero(far) > settings.worthwhile * others.size:
             late, self.then = far, before
             self.late[others[far]] = True
         self.catch_up(others[~late], before, beta)
 
     def catch_up(self, samples: np.ndarray, before: np.ndarray, beta: np.ndarray) -> None:
-        """The scores of an earlier β become today's."""
+        """The scores of an earlier β become those of the present one."""
         if not samples.size:
             return
         changed = np.flatnonzero(beta != before)
@@ -80,14 +78,14 @@ class Scores:
         self.late[samples] = False
 
     def catch_all_up(self, beta: np.ndarray) -> None:
-        """So that nobody is late."""
+        """So that no sample is late."""
         self.catch_up(np.flatnonzero(self.late), self.then, beta)
 
     def mend(self, beta: np.ndarray, epsilon: float, rng: np.random.Generator) -> None:
         """Recompute all scores in float64 where a few of them are off by ε in the mean (2.)."""
-        if epsilon > NEAR * float(np.finfo(self.square.dtype.name).eps) * float(np.linalg.norm(beta)):
+        if epsilon > settings.near * float(np.finfo(self.square.dtype.name).eps) * float(np.linalg.norm(beta)):
             return
-        some = rng.permutation(np.flatnonzero(~self.late))[:COMPARED]
+        some = rng.permutation(np.flatnonzero(~self.late))[: settings.compared]
         off = np.abs(self.values[some] - self.space.scores_of(some, beta))
         if off.mean() >= epsilon:
             self.values = self.space.scores(beta)

@@ -29,8 +29,9 @@ def _slopes(tube, lower, upper, beta):
 
 
 @compiled
-def single_steps(K, steps, enough, diag, ridge, tube, lower, upper, beta, g):
+def single_steps(K, steps, enough, diag, dual, beta, g):
     """One variable at a time, the one whose exact step gains most: without a free bias nothing ties them together."""
+    _, ridge, tube, lower, upper = dual
     n, curvature = len(g), diag + ridge
     up, down = _slopes(tube, lower, upper, beta)
     for k in range(steps):

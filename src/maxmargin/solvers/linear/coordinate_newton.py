@@ -48,33 +48,11 @@ from maxmargin.solvers.linear.free_block import FreeBlock
 from maxmargin.solvers.linear.growing_sample import box_width, go_on, grow, is_tall, sweeps_suffice
 from maxmargin.solvers.linear.newton import AugmentedLagrangian
 from maxmargin.solvers.linear.nonzeros import thinned
-from maxmargin.solvers.linear.sweeps import survey, sweep
+from maxmargin.solvers.linear.settings import SweepSettings
+from maxmargin.solvers.linear.sweeps import Limits, Point, survey, sweep
 from maxmargin.solvers.translation import about_the_mean
 
-#: Newton's matrix is factored in every step: up to so many features that is a good trade.
-MOST_FEATURES = 1000
-#: Passes after which the sweeps are judged, again and again.
-PATIENCE = 4
-#: Newton's method takes about so many passes to this relative gap, wherever it begins: sweeps that take more are slow.
-NEWTON, FINAL = 50.0, 1e-5
-#: All samples are looked at again when the active ones have this share of the gap left, or after so many passes.
-NEARER, UNCHECKED = 0.3, 4
-#: That share shrinks so many times where it was not enough: the gap of all samples is as large as before.
-STRICTER = 10.0
-#: From this relative gap on, w is computed anew before all samples are looked at: many changes have left rounding.
-FRESH = 1e-5
-#: Steps on the free block begin after so many passes; already after so few where so large a relative gap is left.
-MANY, FEW, LARGE = 20, 5, 0.1
-#: So many conjugate gradients are worth a step on the free block; so many are enough.
-WORTHWHILE, ENOUGH = 20, 400
-#: Their work beside that of the sweeps, at least and at most: it doubles while they do better, else it halves.
-LEAST_SHARE, MOST_SHARE = 0.5, 4.0
-#: After so many Newton steps on all rows it pays to have their zeros left out.
-LONG = 6
-#: Newton steps for one σ, at most: a few are the rule, and where these do not do, more will not.
-MOST_STEPS = 200
-#: σ begins at so many times the width of the box over the largest slope.
-FIRST = 3.0
+settings = SweepSettings()
 
 
 @dataclass(frozen=True)
@@ -90,8 +68,8 @@ class CoordinateNewton(Solver):
     def accepts(self, problem: Problem) -> str | None:
         if not problem.linear:
             return f"w has no coordinates with the kernel {problem.kernel.name!r}; use solver={reliable(problem)!r}"
-        if isinstance(problem.X, RowBlocks) and problem.X.shape[1] > MOST_FEATURES:
-            return f"its sweeps need all rows in memory, and its matrix at most {MOST_FEATURES} features"
+        if isinstance(problem.X, RowBlocks) and problem.X.shape[1] > settings.most_features:
+            return f"its sweeps need all rows in memory, and its matrix at most {settings.most_features} features"
         return refuse_without_form(problem)
 
     @about_the_mean
@@ -100,7 +78,9 @@ class CoordinateNewton(Solver):
         space, form, cold = problem.space, problem.form, start.beta is None
         if not space.in_memory:
             k, lagrangian = yield from _grown(space, form, rng, start)
-        elif cold and space.d <= MOST_FEATURES and is_tall(space, form) and not sweeps_suffice(space, form, rng):
+        elif (
+            cold and space.d <= settings.most_features and is_tall(space, form) and not sweeps_suffice(space, form, rng)
+        ):
             k, lagrangian = yield from _grown(space, form, rng, start)
         else:
             k, lagrangian = yield from _Sweeps(problem, start, rng).run()
@@ -127,9 +107,9 @@ def _newton(k: int, lagrangian: AugmentedLagrangian) -> Iterator[Iterate]:
     """Newton's method on the whole problem, σ after σ."""
     first = lagrangian.sigma
     for step in count(1):
-        if lagrangian.sigma >= 1e12 * first or lagrangian.steps >= MOST_STEPS:
+        if lagrangian.sigma >= settings.largest_sigma * first or lagrangian.steps >= settings.most_newton_steps:
             return
-        if step == LONG:
+        if step == settings.long_newton:
             lagrangian.space = thinned(lagrangian.space)
         lagrangian.step()
         k += 1
@@ -171,34 +151,36 @@ class _Sweeps:
         #: What was missing when all samples were last looked at, and the passes since then and in all.
         self.before, self.since, self.passes = np.inf, 0.0, 0.0
         #: The share of that at which the sweeps end.
-        self.nearer = NEARER
+        self.nearer = settings.survey_share
         #: The passes and what was missing when the sweeps were last judged; the first passes are not.
         self.quick = (0.0, np.inf)
         self.k, self.work = 0, 0.0
         #: The dual after the last step, and its rise for the work of the last sweep.
         self.dual, self.rate = -np.inf, 0.0
         #: The share of the work that steps on the free block get, and what they have not spent of it.
-        self.share, self.credit = LEAST_SHARE, 0.0
+        self.share, self.credit = settings.least_share, 0.0
 
     def run(self) -> Begun:
         """Sweep after sweep, until Newton's method can do better, if it can at all."""
-        few_features = self.space.d <= MOST_FEATURES
+        few_features = self.space.d <= settings.most_features
         while True:
             missing = self._sweep()
             if self.k == 1:
                 self.before = missing
-            if missing > NEARER * self.before and self.since < UNCHECKED:
+            if missing > settings.survey_share * self.before and self.since < settings.survey_passes:
                 yield Iterate(self.k, w=None if self.free_bias else self.w, beta=self.beta, work=self._worked())
                 continue
             missing = self._survey()
-            self.nearer = NEARER if missing < self.before else self.nearer / STRICTER
+            self.nearer = settings.survey_share if missing < self.before else self.nearer / settings.stricter
             self.before, self.since = min(self.before, missing), 0.0
             estimate = missing / (self.dual + missing) if self.dual + missing > 0 else None
             w = None if self.free_bias else self.w
             yield Iterate(self.k, w=w, beta=self.beta, work=self._worked(), estimate=estimate)
             if few_features and self._slow(estimate or 1.0):
                 return self.k, self._lagrangian()
-            if not few_features and self.passes > (MANY if (estimate or 1.0) < LARGE else FEW):
+            if not few_features and self.passes > (
+                settings.free_block_after if (estimate or 1.0) < settings.large_gap else settings.free_block_soon
+            ):
                 self._ascend_free_block()
 
     def _link(self) -> None:
@@ -210,9 +192,10 @@ class _Sweeps:
     def _sweep(self) -> float:
         """Epochs over the active samples; what is missing among them: the gap, or the worst slope where that is ∞."""
         goal = self.nearer * self.before if self.before < np.inf else 0.0
+        point, limits = Point(self.beta, self.w, self.constant, self.b), Limits(self.low, self.high)
         self.active, visited, gap, self.low, self.high, self.worst = sweep(
-            self.space.rows, self.order, self.active, self.space.n, goal, self.state,
-            *self.form.arrays, self.q, self.beta, self.w, self.constant, self.b, self.low, self.high,
+            self.space.rows, self.form.arrays, self.q, point, self.order, self.state, self.active, limits,
+            self.space.n, goal,
         )  # fmt: skip
         if self.free_bias:
             self.b += self.constant * float(self.w[-1])
@@ -228,13 +211,13 @@ class _Sweeps:
 
     def _survey(self) -> float:
         """Look at all samples: what is missing among them, and which of them to go on with."""
-        if self.before <= FRESH * self.dual:
+        if self.before <= settings.fresh_gap * self.dual:
             self._link()
             self.work += self.space.work
         offset = self.b + self.constant * float(self.w[-1]) if self.free_bias else 0.0
         z = self.space.scores(self.w) + offset
         shift = abs(self.constant * float(self.w[-1])) if self.free_bias else 0.0
-        self.active, gap, self.low, self.high, self.worst = survey(z, self.order, *self.form.arrays, self.beta, shift)
+        self.active, gap, self.low, self.high, self.worst = survey(z, self.order, self.form.arrays, self.beta, shift)
         self.work += self.space.work
         return self._missing(gap)
 
@@ -242,10 +225,10 @@ class _Sweeps:
         """Whether the sweeps will take longer than Newton's method, as their last passes have gone."""
         then, missing = self.quick
         passes = self.passes - then
-        if passes < PATIENCE:
+        if passes < settings.patience:
             return False
         self.quick = self.passes, self.before
-        return self.before > min(1.0, FINAL / relative_gap) ** (passes / NEWTON) * missing
+        return self.before > min(1.0, settings.newton_gap / relative_gap) ** (passes / settings.newton_passes) * missing
 
     def _missing(self, gap: float) -> float:
         missing = max(0.0, gap) if gap < np.inf else self.worst
@@ -259,11 +242,13 @@ class _Sweeps:
         """A step on the free block, as soon as a worthwhile one has its share of the work (4.)."""
         block = FreeBlock(self.space, self.form, self.beta, self.constant)
         steps = int(self.credit / (2.0 * block.pass_over))
-        if not block.size or steps < WORTHWHILE:
+        if not block.size or steps < settings.fewest_gradients:
             return
-        rise = block.ascend(self.q, self.beta, self.w, self.b, min(steps, ENOUGH))
+        rise = block.ascend(self.q, self.beta, self.w, self.b, min(steps, settings.most_gradients))
         better = rise / block.work > self.rate
-        self.share = min(2.0 * self.share, MOST_SHARE) if better else max(0.5 * self.share, LEAST_SHARE)
+        self.share = (
+            min(2.0 * self.share, settings.most_share) if better else max(0.5 * self.share, settings.least_share)
+        )
         self.dual += rise
         self.credit = 0.0
         self.work += block.work
@@ -271,7 +256,7 @@ class _Sweeps:
     def _lagrangian(self) -> AugmentedLagrangian:
         """Where Newton's method goes on: at β, and with a σ that fits the largest slope."""
         bias = self.b + self.constant * float(self.w[-1]) if self.free_bias else 0.0
-        sigma = FIRST * box_width(self.form) / max(self.worst, 1e-12 * self.scale)
+        sigma = settings.first_sigma * box_width(self.form) / max(self.worst, 1e-12 * self.scale)
         return AugmentedLagrangian(self.space, self.form, self.beta, self.space.combine(self.beta), bias, sigma)
 
 

@@ -7,11 +7,11 @@ Where sweeps have found which samples are free (F), what is left is a system of 
 which one sample at a time solves slowly if the rows are alike.
 
     1. A few steps of conjugate gradients from p = 0, with the diagonal as preconditioner. They read X_F from a copy,
-       by rows and by columns, in half the digits and without the columns that one free sample alone has: these link
+       by rows and by columns, in float32 and without the columns that one free sample alone has: these link
        it to no other, and only add to its place on the diagonal.
     2. β_F + p, cut off at the bounds; if the dual does not rise, a shorter step.
 
-Cost: two passes over the rows of F a step. Memory: that copy, and a few vectors.
+Cost: two passes over the rows of F per step. Memory: that copy, and a few vectors.
 
 Moré & Toraldo, SIAM J. Optimization 1, 1991 (conjugate gradients on a face, projected search).
 """
@@ -25,15 +25,9 @@ from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.rows import CSR, combine_some, scores_of_rows, scores_of_some
 from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear.settings import FreeBlockSettings
 
-#: The share of the slope at which conjugate gradients end.
-ENOUGH = 0.1
-#: Shorter and shorter steps that are tried, and by how much.
-TRIALS, SHORTER = 6, 0.35
-#: One thread computes the scores of at least so many rows at a time, in at most so many parts.
-ROWS, PARTS = 512, 16
-#: What the copy of the rows costs, in passes over them.
-COPY = 6.0
+settings = FreeBlockSettings()
 
 
 class FreeBlock:
@@ -56,8 +50,8 @@ class FreeBlock:
         # With a tube, 0 is as good as a bound.
         lower = np.where((form.tube > 0.0) & (old > 0.0), 0.0, form.lower)
         upper = np.where((form.tube > 0.0) & (old < 0.0), 0.0, form.upper)
-        for trial in range(TRIALS):  # 2.
-            move = np.clip(old + SHORTER**trial * p, lower, upper) - old
+        for trial in range(settings.trials):  # 2.
+            move = np.clip(old + settings.shorter**trial * p, lower, upper) - old
             v = self._combine(move)
             rise = float(slope @ move) - 0.5 * float(v @ v) - 0.5 * float((form.ridge * move) @ move)
             if rise > 0.0:
@@ -74,7 +68,7 @@ class FreeBlock:
         p, left = np.zeros(self.size), slope.copy()
         scaled = weight * left
         along, product = scaled.copy(), float(left @ scaled)
-        enough = ENOUGH**2 * float(slope @ slope)
+        enough = settings.slope_share**2 * float(slope @ slope)
         for _ in range(steps):
             image = times(rows, times(columns, along)) + diagonal * along + self.constant**2 * along.sum()
             self.work += 2.0 * self.pass_over
@@ -93,7 +87,7 @@ class FreeBlock:
 
     def linked(self) -> tuple[Matrix, Matrix, np.ndarray]:
         """X_F by rows and by columns, those that link samples; and what the others add to the diagonal of K_FF."""
-        self.work += COPY * self.pass_over
+        self.work += settings.copy_passes * self.pass_over
         if not isinstance(self.space.rows, CSR):
             rows = self.space.rows[self.some].astype(np.float32)
             return rows, np.ascontiguousarray(rows.T), np.zeros(self.size)
@@ -110,7 +104,7 @@ class FreeBlock:
     def _scores(self, w: np.ndarray) -> np.ndarray:
         out = np.empty(self.size)
         rows = self.space.rows
-        over_blocks(lambda start, stop: scores_of_some(rows, self.some, w, start, stop, out), self.size, ROWS)
+        over_blocks(lambda start, stop: scores_of_some(rows, self.some, w, start, stop, out), self.size, settings.rows)
         self.work += self.pass_over
         return out + self.constant * w[-1]
 
@@ -121,7 +115,7 @@ Matrix = np.ndarray | CSR
 def times(rows: Matrix, v: np.ndarray) -> np.ndarray:
     """⟨row, v⟩ for all rows."""
     out = np.empty(len(rows.indptr) - 1 if isinstance(rows, CSR) else len(rows))
-    size = max(ROWS, -(-len(out) // PARTS))
+    size = max(settings.rows, -(-len(out) // settings.parts))
     over_blocks(lambda start, stop: scores_of_rows(rows, v, start, stop, out), len(out), size)
     return out
 

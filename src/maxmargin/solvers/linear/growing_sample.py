@@ -4,7 +4,7 @@ With far more rows than features, a sample of them gives nearly the same hyperpl
 drawn stands for n/m of them, so that its weight C is n/m times as large.
 
     1. The first sample begins at w = 0 with a loss so smooth that Newton's first step is a ridge regression.
-    2. Each sample is solved roughly (`newton.py`), and is STEP times as large as the one before.
+    2. Each sample is solved roughly (`newton.py`), and is several times as large as the one before.
     3. From one sample to the next only w and b go on. The multipliers begin in the middle of their boxes, which makes
        the augmented Lagrangian a loss smoothed on both sides of its kink, so widely that a share of the samples is
        inside.
@@ -21,37 +21,18 @@ from maxmargin.losses import DualForm
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.linear.newton import AugmentedLagrangian
-from maxmargin.solvers.linear.sweeps import sweep
+from maxmargin.solvers.linear.settings import GrowingSampleSettings
+from maxmargin.solvers.linear.sweeps import Limits, Point, sweep
 
-#: The rows a feature has in a tall problem, and the fewest rows of a sample.
-TALL, FEWEST = 250, 2000
-#: A matrix of d³ beyond so many passes over the data is dear.
-DEAR = 30
-#: Each sample is so many times as large as the one before it.
-STEP = 8
-#: The share of the samples that the first smoothing has inside: of a sample, and of all rows.
-INSIDE_SAMPLE, INSIDE_ALL = 0.4, 0.05
-#: The relative gap to which a sample is solved, and the most Newton steps for that.
-ROUGH, MOST_STEPS = 0.05, 50
-#: Passes of sweeps to a gap of a thousandth: at least, and more for each step that leads across the box.
-SWEEPS, MORE_SWEEPS = 4.0, 5.0
-#: What a visit to a sample costs besides its row, in multiply-adds.
-VISIT = 25.0
-#: Passes over growing samples to the same gap, and the multiply-adds that the interpreter takes meanwhile.
-GROWN, GROWN_LEAST = 7.5, 1.2e7
-#: Where no larger share of the samples moves, sweeps suffice, too.
-FEW = 0.05
-#: That is seen on so many rows, or on this part of them all.
-PROBED, PROBED_SHARE = 2000, 64
-#: The most numbers of a sample where the rows are not in memory.
-SAMPLE_NUMBERS = 2**20
-#: Samples that are looked at to find the width of the smoothing.
-LOOKED = 20_000
+settings = GrowingSampleSettings()
 
 
 def is_tall(space: LinearSpace, form: DualForm) -> bool:
-    """Whether samples of the rows can stand for all, and Newton's equations are not too dear beside a pass."""
-    enough = space.n >= max(TALL * space.d, STEP * FEWEST) and space.d**3 <= DEAR * space.work
+    """Whether samples of the rows can stand for all, and Newton's equations are not too expensive beside a pass."""
+    enough = (
+        space.n >= max(settings.rows_per_feature * space.d, settings.growth * settings.fewest_rows)
+        and space.d**3 <= settings.most_passes_of_matrix * space.work
+    )
     hard_margin = np.isinf(form.upper - form.lower).any() and not form.ridge.any()
     return enough and not hard_margin
 
@@ -64,17 +45,21 @@ def sweeps_suffice(space: LinearSpace, form: DualForm, rng: np.random.Generator)
     """
     if form.total is not None:
         return False
-    probed = max(PROBED, min(space.n // PROBED_SHARE, _most_rows(space)))
+    probed = max(settings.probed_rows, min(space.n // settings.probed_part, _most_rows(space)))
     part = np.sort(rng.integers(space.n, size=probed))
     rows, some = LinearSpace(space.X[part], space.constant), form.of(part)
     q = rows.diag() + some.ridge
-    passes = SWEEPS + MORE_SWEEPS * box_width(some) * float(q.mean())
-    if passes * (space.work + VISIT * space.n) <= GROWN * space.work + GROWN_LEAST:
+    passes = settings.sweep_passes + settings.sweep_passes_per_box * box_width(some) * float(q.mean())
+    if (
+        passes * (space.work + settings.visit_work * space.n)
+        <= settings.sample_passes * space.work + settings.sample_work
+    ):
         return True
     order, state = np.arange(rows.n, dtype=np.uint32), np.ones(1, np.uint64)
     beta, w = np.zeros(rows.n), np.zeros(rows.size)
-    sweep(rows.rows, order, rows.n, rows.n, 0.0, state, *some.arrays, q, beta, w, rows.constant, 0.0, -np.inf, np.inf)
-    return np.count_nonzero(beta) <= FEW * rows.n
+    point, limits = Point(beta, w, rows.constant, 0.0), Limits(-np.inf, np.inf)
+    sweep(rows.rows, some.arrays, q, point, order, state, rows.n, limits, rows.n, 0.0)
+    return np.count_nonzero(beta) <= settings.few_moving * rows.n
 
 
 def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterator[AugmentedLagrangian]:
@@ -83,17 +68,17 @@ def grow(space: LinearSpace, form: DualForm, rng: np.random.Generator) -> Iterat
     for m in _sizes(space, form):
         part = np.sort(rng.integers(space.n, size=m))
         rows = LinearSpace(space.X[part], space.constant)
-        lagrangian = smoothed(rows, standing_for(form, part, space.n / m), w, b, INSIDE_SAMPLE)
-        for _ in range(MOST_STEPS):
+        lagrangian = smoothed(rows, standing_for(form, part, space.n / m), w, b, settings.inside_sample)
+        for _ in range(settings.most_steps):
             lagrangian.step()
             yield lagrangian
             if lagrangian.settled():
-                if lagrangian.relative_gap() <= ROUGH:
+                if lagrangian.relative_gap() <= settings.sample_gap:
                     break
                 lagrangian.multiply()
         w, b = lagrangian.w, lagrangian.b
         del rows, lagrangian  # a sample's copy of its rows is not kept while the next is at work
-    yield smoothed(space, form, w, b, INSIDE_ALL)
+    yield smoothed(space, form, w, b, settings.inside_all)
 
 
 def go_on(space: LinearSpace, form: DualForm, start: Iterate) -> Iterator[AugmentedLagrangian]:
@@ -101,7 +86,7 @@ def go_on(space: LinearSpace, form: DualForm, start: Iterate) -> Iterator[Augmen
     assert start.beta is not None
     w = space.combine(start.beta)
     bias = start.b or 0.0
-    around = smoothed(space, form, w, bias, INSIDE_ALL)
+    around = smoothed(space, form, w, bias, settings.inside_all)
     yield AugmentedLagrangian(space, form, start.beta.copy(), w, bias, around.sigma)
 
 
@@ -109,19 +94,19 @@ def _sizes(space: LinearSpace, form: DualForm) -> list[int]:
     """The sizes of the samples; none where they cannot stand for all."""
     if not is_tall(space, form):
         return []
-    sizes = [space.n // STEP]
-    while sizes[-1] // STEP >= FEWEST:
-        sizes.append(sizes[-1] // STEP)
+    sizes = [space.n // settings.growth]
+    while sizes[-1] // settings.growth >= settings.fewest_rows:
+        sizes.append(sizes[-1] // settings.growth)
     return [size for size in sizes[::-1] if size <= _most_rows(space)]
 
 
 def _most_rows(space: LinearSpace) -> int:
     """How many rows may come into memory for a sample."""
-    return space.n if space.in_memory else int(SAMPLE_NUMBERS * space.n / max(1.0, space.work))
+    return space.n if space.in_memory else int(settings.sample_numbers * space.n / max(1.0, space.work))
 
 
 def standing_for(form: DualForm, part: np.ndarray, factor: float) -> DualForm:
-    """The dual of some samples, each of which counts as so many."""
+    """The dual of some samples, each of which counts `factor` times."""
     some = form.of(part)
     return replace(
         some, ridge=some.ridge / factor, lower=some.lower * factor, upper=some.upper * factor, total=form.total
@@ -134,7 +119,7 @@ def smoothed(space: LinearSpace, form: DualForm, w: np.ndarray, b: float, inside
         middle = 0.5 * (form.lower + form.upper)
     middle[~np.isfinite(middle)] = 0.0
     z = space.scores(w) + b
-    some = slice(None, None, -(-space.n // LOOKED))
+    some = slice(None, None, -(-space.n // settings.quantile_samples))
     if w.any():
         off_kink = np.abs(np.abs(form.target[some] - z[some]) - form.tube[some])
         width = float(np.quantile(off_kink, inside))

@@ -18,8 +18,9 @@ Newton's method, aiming at s y = r z = μ > 0, has n unknowns Δβ. But Θ = rid
     2. One pass over the rows for the matrix and the right-hand side of the predictor, which aims at μ = 0.
     3. One pass for its Δβ; how much of μ it would leave says where the corrector should aim.
     4. Two passes for the corrector's right-hand side and its Δβ; step as far as all signs allow.
-    5. What is yielded is crisp: a variable whose slack has fallen below its multiplier is put on its bound, and the
-       others make up for it, so that w stays where it was: Δβ = Θ⁻¹Xλ on them, with the matrix of the round.
+    5. What is yielded is rounded to the bounds: a variable whose slack has fallen below its multiplier is put on its
+       bound, and the others make up for it, so that w stays where it was: Δβ = Θ⁻¹Xλ on them, with the matrix of the
+       round.
     6. At the end the free variables, about d of them, solve the optimality conditions on their face exactly. On small
        data that is tried on the way, too: once the right ones are free, nothing is left to do.
     7. Where that does not close the gap, w is looked at as it stands, beside β: it has digits that Xᵀβ may have lost.
@@ -49,19 +50,11 @@ from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable
 from maxmargin.solvers.linear.newton_step import factored, solve_factored
+from maxmargin.solvers.linear.settings import InteriorPointSettings
 from maxmargin.solvers.textbook.qp import crossover
 from maxmargin.solvers.translation import about_the_mean
 
-#: Rows in a block: with their float64 copy they stay in the processor's cache.
-BLOCK = 4096
-#: Parts whose sums are added in order.
-PARTS = 8
-#: On data of so many numbers, the relative gaps at which the free variables are guessed to be the right ones.
-SMALL, GUESSES = 1e5, (1e-3, 1e-6)
-#: A β that was cleaned to this relative gap needs no w beside it.
-CLEAN = 1e-11
-#: A matrix of d + 1 unknowns is factored in every round.
-MOST_FEATURES = 2000
+settings = InteriorPointSettings()
 
 
 @dataclass(frozen=True)
@@ -80,10 +73,10 @@ class InteriorPoint(Solver):
         assert problem.form is not None
         if problem.hard:
             return f"a hard margin (C=inf) may have no solution for it to converge to; use solver={reliable(problem)!r}"
-        if problem.X.shape[1] > MOST_FEATURES:
+        if problem.X.shape[1] > settings.most_features:
             return (
-                f"it factors a matrix of the size of the {problem.X.shape[1]} features, {MOST_FEATURES} at most;"
-                f" use solver={reliable(problem)!r}"
+                f"it factors a matrix of the size of the {problem.X.shape[1]} features,"
+                f" {settings.most_features} at most; use solver={reliable(problem)!r}"
             )
         return None
 
@@ -123,23 +116,23 @@ class _Rounds:
         self.z = np.where(self.has_upper, np.maximum(-residual, 0.0) + size, 0.0)
 
     def run(self) -> Iterator[Iterate]:
-        """Rounds for ever; the loop decides when it is enough."""
+        """Rounds without end; the loop decides when it is enough."""
         # BLAS does the multiply-adds of the matrix some twenty times faster than a pass reads the rows.
-        work = self.space.work * (self.space.d / 20.0 + 6.0) + 80.0 * self.space.n
-        goals = list(GUESSES) if self.space.n * self.space.d <= SMALL else []
+        work = self.space.work * (self.space.d / settings.blas_speed + 6.0) + settings.vector_work * self.space.n
+        goals = list(settings.guesses) if self.space.n * self.space.d <= settings.small else []
         for k in count(1):
             going = self._round()
             gap = self._relative_gap()
             if goals and gap < goals[0]:
                 goals = [goal for goal in goals if goal <= gap]
                 yield crossover(self.problem, self._folded(self.beta), k, estimate=0.0)
-            beta = self._crisp() if gap < 0.1 and self.factor else self.beta
+            beta = self._rounded() if gap < 0.1 and self.factor else self.beta
             yield Iterate(k, beta=self._folded(beta), work=work, estimate=gap)
             if not going or gap < 1e-10 or self._mu() < 1e-16:  # beyond this, slacks have no digits left
                 cleaned = crossover(self.problem, self._folded(self.beta), k)  # 6.
                 yield cleaned
                 assert cleaned.beta is not None
-                if self._gap_of(cleaned.beta) > CLEAN:
+                if self._gap_of(cleaned.beta) > settings.clean_gap:
                     yield self._pair(k)
                 return
 
@@ -160,7 +153,7 @@ class _Rounds:
         w[: self._size()] = self.v[: self._size()]
         if self.free:
             w[-1] = 0.0
-        beta = self._folded(self._crisp() if self.factor else self.beta)
+        beta = self._folded(self._rounded() if self.factor else self.beta)
         return Iterate(k, w=w, b=float(self.v[-1]) if self.free else None, beta=beta, linked=False)
 
     def _folded(self, beta: np.ndarray) -> np.ndarray:
@@ -194,7 +187,7 @@ class _Rounds:
         # 4.
         change, dv, moved = self._direction(factor, inverse, c - toward_lower + toward_upper, lack)
         dy, dz = -y + toward_lower - y / s * change, -z + toward_upper + z / r * change
-        step = min(1.0, 0.995 * self._reach(change, dy, dz))
+        step = min(1.0, settings.back_off * self._reach(change, dy, dz))
         self.beta += step * change
         self.y += step * dy
         self.z += step * dz
@@ -227,7 +220,7 @@ class _Rounds:
 
     def _reach(self, change: np.ndarray, dy: np.ndarray, dz: np.ndarray) -> float:
         """The longest step, 1 at most (and a little), that keeps slacks and multipliers from falling below 0."""
-        steepest = 0.995
+        steepest = settings.back_off
         with np.errstate(divide="ignore", invalid="ignore"):
             for there, value, move in (
                 (self.has_lower, self.s, change),
@@ -238,7 +231,7 @@ class _Rounds:
                 steepest = max(steepest, float(np.max(-move / value, where=there, initial=0.0)))
         return 1.0 / steepest
 
-    def _crisp(self) -> np.ndarray:
+    def _rounded(self) -> np.ndarray:
         """β with the variables whose slack is below their multiplier on that bound, and w kept by the others (5.)."""
         form = self.form
         low, high = self.has_lower & (self.s < self.y), self.has_upper & (self.r < self.z)
@@ -246,8 +239,8 @@ class _Rounds:
         lost = self._transposed_times(self.beta - beta)
         multiplier = np.zeros(self.space.size)
         multiplier[: self._size()] = solve_factored(self.factor, lost)
-        mended = beta + self.inverse * self._times(multiplier)
-        return np.where(low | high, beta, np.clip(mended, form.lower, form.upper))
+        corrected = beta + self.inverse * self._times(multiplier)
+        return np.where(low | high, beta, np.clip(corrected, form.lower, form.upper))
 
     def _relative_gap(self) -> float:
         d = self.space.d
@@ -275,7 +268,7 @@ class _Rounds:
         d = self.space.d
 
         def fill(start: int, stop: int) -> None:
-            for first, last in blocks(stop - start, BLOCK):
+            for first, last in blocks(stop - start, settings.block):
                 out[start + first : start + last] = self._rows(start + first, start + last) @ v[:d]
 
         over_blocks(fill, self.space.n, self._part())
@@ -308,7 +301,7 @@ class _Rounds:
         matrix[diagonal[:d], diagonal[:d]] += 1.0
         if self.constant and not self.free:
             matrix[d, d] += 1.0
-        # Columns that depend on each other leave it singular to rounding; what this blurs, the next round mends.
+        # Columns that depend on each other leave it singular to rounding; the next round corrects what this changes.
         matrix[diagonal, diagonal] *= 1.0 + 1e-13
         return matrix
 
@@ -317,7 +310,7 @@ class _Rounds:
         sums = np.zeros((len(blocks(self.space.n, part)), *shape))
 
         def add(start: int, stop: int) -> None:
-            for first, last in blocks(stop - start, BLOCK):
+            for first, last in blocks(stop - start, settings.block):
                 rows = self._rows(start + first, start + last)
                 sums[start // part] += function(rows, start + first, start + last)
 
@@ -325,7 +318,7 @@ class _Rounds:
         return sums.sum(axis=0)
 
     def _part(self) -> int:
-        return max(BLOCK, -(-self.space.n // PARTS))
+        return max(settings.block, -(-self.space.n // settings.parts))
 
 
 def _two_sides(form: DualForm) -> DualForm:

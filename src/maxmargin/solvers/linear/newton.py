@@ -11,7 +11,7 @@ I + Σ_J x_i x_iᵀ/(ridge_i + 1/σ) over the samples J whose u_i is strictly in
     2. An exact search along it. It needs Xp once; each trial step is one pass over n-vectors, not over the data.
     3. When ∇φ is small beside what u has moved, β ← u and σ grows: the next problem is nearer to the true one.
 
-Cost: a pass over the data a step (Xp), the rows whose u changes, and |J| rows for the matrix. The loss is piecewise
+Cost: a pass over the data per step (Xp), the rows whose u changes, and |J| rows for the matrix. The loss is piecewise
 quadratic, so that the last steps are exact.
 
 Rockafellar, Math. of Operations Research 1, 1976 (augmented Lagrangian as proximal point); Li, Sun & Toh, SIAM J.
@@ -25,19 +25,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from maxmargin.losses import DualForm
+from maxmargin.losses import DualArrays, DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import blocks, over_blocks
 from maxmargin.problem.space import LinearSpace
 from maxmargin.solvers.linear.newton_step import normal_matrix, passes_of_matrix, solve_positive, step_length
+from maxmargin.solvers.linear.settings import NewtonSettings
 from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
 
-#: Samples in a block of the n-vectors.
-SAMPLES = 2**15
-#: What the n-vectors cost in a step, in multiply-adds a sample: most of it with few features.
-VECTORS = 60
-#: σ grows so many times from one problem to the next; less if the last took more than a few Newton steps.
-GROWTH, LESS_GROWTH, FEW = 5.0, 2.0, 4
+settings = NewtonSettings()
+
+#: What a search along a direction reads of the samples: their scores z, those of the direction, β, and the dual.
+Line = tuple[np.ndarray, np.ndarray, np.ndarray, DualArrays]
 
 
 class AugmentedLagrangian:
@@ -53,7 +52,7 @@ class AugmentedLagrangian:
         self.combined = space.combine(self.u)
         self.steps = 0
         self.scale = float(np.abs(form.target).max())
-        #: Multiply-adds, in passes over the data.
+        #: The work so far, in passes over the data.
         self.passes = 2.0
         self._refresh()
 
@@ -68,43 +67,43 @@ class AugmentedLagrangian:
         self.w += step * dw
         self.b += step * db
         self.z += step * along
-        self.passes += 1.0 + VECTORS * self.space.n / max(1, self.space.work)
+        self.passes += 1.0 + settings.vector_work * self.space.n / max(1, self.space.work)
         self.steps += 1
         self._refresh()
 
     def settled(self) -> bool:
         """Whether ∇φ is small enough beside the move of u to go on to the next problem (3.)."""
         gradient = self._gradient()
-        return float(gradient @ gradient) <= 0.25 * self.moved / self.sigma
+        return float(gradient @ gradient) <= settings.settled_share * self.moved / self.sigma
 
     def multiply(self) -> None:
         """β ← u, and σ grows (3.)."""
         self.beta = self.u.copy()
         self.combined = self.space.combine(self.u)  # anew, without the rounding of many changes
         self.passes += 1.0
-        self.sigma *= GROWTH if self.steps <= FEW else LESS_GROWTH
+        self.sigma *= settings.growth if self.steps <= settings.few_steps else settings.slow_growth
         self.steps = 0
         self._refresh()
 
     def relative_gap(self) -> float:
         """P(w, b) against D(u), which differ by what each sample misses and by what w and Σ u_i x_i do."""
-        arrays = (self.z, self.u, *self.form.arrays)
-        missed, value = sums(lambda start, stop: shortfalls(start, stop, *arrays), self.space.n)
-        dual = value - 0.5 * float(self.combined @ self.combined)
+        dual = self.form.arrays
+        missed, value = sums(lambda start, stop: shortfalls(start, stop, self.z, self.u, dual), self.space.n)
+        reached = value - 0.5 * float(self.combined @ self.combined)
         apart = 0.5 * float((self.w - self.combined) @ (self.w - self.combined))
         gap = missed + apart
         if self.free_bias:  # Σu is not what it must be; to make it so costs about the slope of a sample for each unit
             off = self.total - self.sum
             gap += off * self.b + self.scale * abs(off)
         gap = max(0.0, gap)
-        return gap / max(abs(dual + gap), abs(dual), np.finfo(np.float64).tiny)
+        return gap / max(abs(reached + gap), abs(reached), np.finfo(np.float64).tiny)
 
     def _refresh(self) -> None:
         """U and Σ u_i x_i at the present w."""
-        inertia, arrays = 1.0 / self.sigma, self.form.arrays
+        inertia, dual = 1.0 / self.sigma, self.form.arrays
         #: Σ u_i and ‖u − β‖².
         self.sum, self.moved = sums(
-            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, *arrays, self.u, self.change),
+            lambda start, stop: respond(start, stop, self.z, self.beta, inertia, dual, self.u, self.change),
             self.space.n,
         )
         self.combined += self.space.combine(self.change)  # reads the rows whose u has changed, and no others
@@ -116,7 +115,7 @@ class AugmentedLagrangian:
 
     def _search(self, along: np.ndarray, first: float, linear: float, square: float) -> float:
         """The root of φ'(α) along the direction (2.); φ is convex, so that φ' rises."""
-        inertia, whole = 1.0 / self.sigma, (self.z, along, self.beta, *self.form.arrays)
+        inertia, whole = 1.0 / self.sigma, (self.z, along, self.beta, self.form.arrays)
         line, fixed = whole, 0.0
 
         def slope(alpha: float) -> float:
@@ -129,17 +128,17 @@ class AugmentedLagrangian:
 
         return step_length(slope, first)
 
-    def _moving(self, along: np.ndarray) -> tuple[tuple[np.ndarray, ...], float]:
+    def _moving(self, along: np.ndarray) -> tuple[Line, float]:
         """The arrays of the samples whose u changes along the direction, and Σ u_i (Xp)_i of the others.
 
         Along a line u is monotone: where it is the same at both ends, it is the same all the way.
         """
         end, change = self.u.copy(), self.change
-        z, inertia, arrays = self.z + along, 1.0 / self.sigma, self.form.arrays
-        sums(lambda start, stop: respond(start, stop, z, self.beta, inertia, *arrays, end, change), self.space.n)
+        z, inertia, dual = self.z + along, 1.0 / self.sigma, self.form.arrays
+        sums(lambda start, stop: respond(start, stop, z, self.beta, inertia, dual, end, change), self.space.n)
         some = np.flatnonzero(change)
         fixed = float(self.u @ along) - float(self.u[some] @ along[some])
-        return (self.z[some], along[some], self.beta[some], *self.form.of(some).arrays), fixed
+        return (self.z[some], along[some], self.beta[some], self.form.of(some).arrays), fixed
 
     # 1.
 
@@ -153,19 +152,20 @@ class AugmentedLagrangian:
 
 def sums(function: Callable[[int, int], tuple[float, float]], n: int) -> tuple[float, float]:
     """Two sums over n samples, in parts that do not depend on the number of threads."""
-    parts = np.zeros((len(blocks(max(1, n), SAMPLES)), 2))
+    parts = np.zeros((len(blocks(max(1, n), settings.block)), 2))
 
     def fill(start: int, stop: int) -> None:
-        parts[start // SAMPLES] = function(start, stop)
+        parts[start // settings.block] = function(start, stop)
 
-    over_blocks(fill, n, SAMPLES)
+    over_blocks(fill, n, settings.block)
     first, second = parts.sum(axis=0)
     return float(first), float(second)
 
 
 @compiled
-def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u, change):
+def respond(start, stop, z, beta, inertia, dual, u, change):
     """u_i(w): the dual that answers the score z_i, with 1/σ as inertia; returns Σ u_i and ‖u − β‖²."""
+    target, ridge, tube, lower, upper = dual
     for i in range(start, stop):
         slope = target[i] - z[i] - ridge[i] * beta[i]
         v = maximiser(slope, ridge[i] + inertia, beta[i], tube[i], lower[i], upper[i])
@@ -180,8 +180,9 @@ def respond(start, stop, z, beta, inertia, target, ridge, tube, lower, upper, u,
 
 
 @compiled
-def slope_along(start, stop, alpha, inertia, z, along, beta, target, ridge, tube, lower, upper):
+def slope_along(start, stop, alpha, inertia, z, along, beta, dual):
     """Σ u_i(w + αp) (Xp)_i."""
+    target, ridge, tube, lower, upper = dual
     total = 0.0
     for i in range(start, stop):
         slope = target[i] - z[i] - alpha * along[i] - ridge[i] * beta[i]
@@ -190,8 +191,9 @@ def slope_along(start, stop, alpha, inertia, z, along, beta, target, ridge, tube
 
 
 @compiled
-def shortfalls(start, stop, z, u, target, ridge, tube, lower, upper):
+def shortfalls(start, stop, z, u, dual):
     """The part of the gap that belongs to the samples, and the dual without ‖w(u)‖²."""
+    target, ridge, tube, lower, upper = dual
     total, value = 0.0, 0.0
     for i in range(start, stop):
         total += shortfall(target[i] - z[i], ridge[i], tube[i], u[i], lower[i], upper[i])[0]

@@ -17,60 +17,55 @@ from maxmargin.numeric.parallel import blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import rows_of
 from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear.settings import NewtonStepSettings
 
-#: Rows in a block of the matrix.
-ROWS = 1024
-#: Rows with less than this share of non-zeros go into the matrix entry by entry, others through BLAS.
-SPARSE = 0.15
-#: Up to so many multiply-adds the matrix is float64.
-PRECISE = 1e9
-#: Trial steps in one search; so many by false position before much shorter ones are tried.
-TRIALS, FALSE_POSITION = 24, 10
+settings = NewtonStepSettings()
+
 #: The spacing of numbers at 1.
 EPSILON = float(np.finfo(np.float64).eps)
 
 
 def normal_matrix(space: LinearSpace, free_bias: bool, inside: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has no 1 of its own, but a crumb of it."""
+    """I + Σ weights_i x_i x_iᵀ with the constant column; a free bias has a tiny number instead of the 1."""
     d, constant = space.d, 1.0 if free_bias else space.constant
     by_entries = _by_entries(space)
-    # Near the end few samples are inside, and their products are exact; before, half the digits at twice the speed.
-    dtype = np.float64 if len(inside) * d**2 <= PRECISE else np.float32
+    # Near the end few samples are inside, and float64 is affordable; before, float32 is twice as fast.
+    dtype = np.float64 if len(inside) * d**2 <= settings.precise_work else np.float32
 
     def add(X: Any, some: np.ndarray, places: slice, part: np.ndarray) -> None:
         shares = weights[places]
         if by_entries:
             add_products(rows_of(X), some, shares, constant, part)
             return
-        for first, last in blocks(len(some), ROWS):
+        for first, last in blocks(len(some), settings.block):
             rows = X[some[first:last]]
             rows = (rows.toarray() if sp.issparse(rows) else rows).astype(dtype, copy=False)
             rows = np.column_stack([rows, np.full(len(rows), constant, dtype)])
             rows *= np.sqrt(shares[first:last]).astype(dtype)[:, None]
             part += rows.T @ rows  # NumPy sees that it is symmetric, and has half of it computed
 
-    products = space.parts_over_some(add, (d + 1, d + 1), inside, ROWS).sum(axis=0)
+    products = space.parts_over_some(add, (d + 1, d + 1), inside, settings.block).sum(axis=0)
     products = np.tril(products) + np.tril(products, -1).T if by_entries else products
     # The constant's place is the last one: of a free bias after w, of an augmented one at the end of w.
     places = np.r_[np.arange(d), space.size + free_bias - 1]
     matrix = np.eye(space.size + free_bias)
     if free_bias:
-        matrix[-1, -1] = 1e-12 * float(weights.sum()) or 1.0
+        matrix[-1, -1] = settings.bias_diagonal * float(weights.sum()) or 1.0
     matrix[np.ix_(places, places)] += products
     return matrix
 
 
 def passes_of_matrix(space: LinearSpace, samples: int) -> float:
-    """What the matrix of so many samples costs, in passes over the data."""
+    """What the matrix of this number of samples costs, in passes over the data."""
     share = samples / space.n
     if _by_entries(space):
         return share * space.work / space.n
-    return share * (1.0 + space.d / 80.0) * space.n * space.d / max(1, space.work)
+    return share * (1.0 + space.d / settings.features_per_pass) * space.n * space.d / max(1, space.work)
 
 
 def _by_entries(space: LinearSpace) -> bool:
     sparse = sp.issparse(space.X) or (isinstance(space.X, RowBlocks) and space.X.sparse)
-    return sparse and space.work < SPARSE * space.n * space.d
+    return sparse and space.work < settings.sparse_share * space.n * space.d
 
 
 def solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -89,7 +84,7 @@ def factored(matrix: np.ndarray) -> tuple[np.ndarray, bool]:
     """The Cholesky factor; where rounding has made the matrix indefinite, with a little more on its diagonal.
 
     Features of different sizes leave diagonals of different sizes, so that each place gets its own share: as much as
-    it takes, ten times as much at each trial. A matrix with NaN or infinity cannot be mended: `LinAlgError`.
+    it takes, ten times as much at each trial. A matrix with NaN or infinity is refused: `LinAlgError`.
     """
     from scipy.linalg import cho_factor
 
@@ -115,9 +110,11 @@ def step_length(slope: Callable[[float], float], first: float) -> float:
     if at_high <= 0.0 or abs(at_high) <= 0.1 * abs(first):
         return 1.0
     best = 1.0
-    for trial in range(TRIALS):
+    for trial in range(settings.most_trials):
         share = min(max(at_low / (at_low - at_high), 0.1), 0.9)
-        if low == 0.0 and trial >= FALSE_POSITION:  # the direction is far too long: no curvature was known there
+        if (
+            low == 0.0 and trial >= settings.false_position
+        ):  # the direction is far too long: no curvature was known there
             share = 0.01
         best = low + (high - low) * share
         value = slope(best)

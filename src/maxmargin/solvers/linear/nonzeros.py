@@ -9,19 +9,17 @@ from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.rows import CSR
 from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear.settings import NonZerosSettings
 
-#: Below this share of non-zeros a row costs less as a list of them.
-FEW = 0.35
-#: Rows that are looked at to learn the share, and rows in a block.
-LOOKED, ROWS = 1000, 4096
+settings = NonZerosSettings()
 
 
 def thinned(space: LinearSpace) -> LinearSpace:
     """The same space with its rows as non-zeros, if they are few; X itself stays as it is."""
     if not space.in_memory or sp.issparse(space.X) or space.n * space.d >= 2**31:
         return space
-    looked = space.X[:: -(-space.n // LOOKED)]
-    if np.count_nonzero(looked) > FEW * looked.size:
+    looked = space.X[:: -(-space.n // settings.looked)]
+    if np.count_nonzero(looked) > settings.few * looked.size:
         return space
     other = LinearSpace(space.X, space.constant)
     other.rows = nonzeros(space.X)
@@ -33,10 +31,10 @@ def nonzeros(X: np.ndarray) -> CSR:
     """The compressed rows of an array."""
     n = X.shape[0]
     indptr = np.zeros(n + 1, np.int32)
-    over_blocks(lambda start, stop: count(X, start, stop, indptr), n, ROWS)
+    over_blocks(lambda start, stop: count(X, start, stop, indptr), n, settings.block)
     np.cumsum(indptr, out=indptr)
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], X.dtype)
-    over_blocks(lambda start, stop: gather(X, start, stop, indptr, indices, data), n, ROWS)
+    over_blocks(lambda start, stop: gather(X, start, stop, indptr, indices, data), n, settings.block)
     return CSR(indptr, indices, data)
 
 

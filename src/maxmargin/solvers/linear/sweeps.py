@@ -10,11 +10,32 @@ Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008, section 3.2.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
-from maxmargin.numeric.rows import prefetch_ahead, row_axpy, row_dot
+from maxmargin.numeric.rows import AHEAD, prefetch_numbers, row_axpy, row_dot, row_prefetch
 from maxmargin.solvers.textbook.coordinate_ascent import maximiser, shortfall
+
+
+class Point(NamedTuple):
+    """Where the sweeps are: β, w = w(β) with the constant feature's weight last, the constant, and the bias's centre.
+
+    A sweep changes β and w in place.
+    """
+
+    beta: np.ndarray
+    w: np.ndarray
+    constant: float
+    b: float
+
+
+class Limits(NamedTuple):
+    """The extreme slopes of the epoch before: a sample at an end whose slope is beyond them is left out."""
+
+    low: float
+    high: float
 
 
 @compiled
@@ -50,12 +71,15 @@ def settled(up, down, at_low, at_high, low, high):
 
 
 @compiled
-def sweep(X, order, active, budget, goal, state, target, ridge, tube, lower, upper, q, beta, w, s, b, low, high):
+def sweep(X, dual, q, point, order, state, active, limits, budget, goal):
     """Epochs over order[:active] while they fit into a `budget` of samples, until the gap among them is at its goal.
 
-    `low` and `high` are the extreme slopes of the epoch before. Returns what is active now, the samples visited, the
-    gap as the last epoch saw it, its extreme slopes and the larger of them.
+    `dual` are `DualArrays`, `point` is a `Point`, `limits` are `Limits`, `state` is that of `shuffle`. Returns what is
+    active now, the samples visited, the gap as the last epoch saw it, its extreme slopes and the larger of them.
     """
+    target, ridge, tube, lower, upper = dual
+    beta, w, s, b = point
+    low, high = limits
     d = len(w) - 1
     visited, gap = 0, 0.0
     while True:
@@ -64,7 +88,9 @@ def sweep(X, order, active, budget, goal, state, target, ridge, tube, lower, upp
         p = 0
         while p < active:
             i = order[p]
-            prefetch_ahead(X, order, p, active, target, ridge, tube, lower, upper, q, beta)
+            soon = order[min(p + AHEAD, active - 1)]
+            row_prefetch(X, soon)
+            prefetch_numbers(soon, target, ridge, tube, lower, upper, q, beta)
             visited += 1
             old = beta[i]
             residual = target[i] - b - row_dot(X, i, w) - s * w[d]
@@ -95,11 +121,12 @@ def sweep(X, order, active, budget, goal, state, target, ridge, tube, lower, upp
 
 
 @compiled
-def survey(z, order, target, ridge, tube, lower, upper, beta, shift):
+def survey(z, order, dual, beta, shift):
     """All samples at the scores z, which may still shift: those that are not settled come first in the order.
 
     Returns how many they are, the gap, the extreme slopes and the larger of them.
     """
+    target, ridge, tube, lower, upper = dual
     low, high, gap = 0.0, 0.0, 0.0
     for i in range(len(z)):
         residual = target[i] - z[i]

@@ -33,18 +33,10 @@ from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, Starts, product_with_K, refuse_indefinite, registry
 from maxmargin.solvers.linear.newton_step import normal_matrix, passes_of_matrix, solve_positive, step_length
+from maxmargin.solvers.linear.settings import TruncatedNewtonSettings
 from maxmargin.solvers.translation import about_the_mean
 
-#: Samples in a block of the n-vectors.
-SAMPLES = 2**14
-#: In multiply-adds: an evaluation of the loss for a sample, and what the interpreter takes for a line or two of NumPy.
-EVALUATION, OVERHEAD = 20, 2e4
-#: Newton's matrix may be factored up to so many features; it is at once where it takes so few multiply-adds.
-MOST_FEATURES, SMALL_MATRIX = 1000, 2e6
-#: Conjugate gradient steps in one Newton step, at most.
-MOST_STEPS = 1000
-#: Newton steps in a row that may gain nothing before rounding is blamed.
-PATIENCE = 5
+settings = TruncatedNewtonSettings()
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,7 @@ class TruncatedNewton(Solver):
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         run = _Run(problem, start)
         k, fruitless, best_square, best_primal = 0, 0, np.inf, np.inf
-        while fruitless < PATIENCE:
+        while fruitless < settings.patience:
             run.look_around()
             k += 1
             primal = run.primal()
@@ -103,7 +95,7 @@ class _Run:
         self.z = scores + self.b
         self.u, self.h = np.empty(problem.n), np.empty(problem.n)
         self.first_square: float | None = None
-        self.factored = self.linear and problem.n * problem.X.shape[1] ** 2 <= SMALL_MATRIX
+        self.factored = self.linear and problem.n * problem.X.shape[1] ** 2 <= settings.small_matrix
         #: Multiply-adds since the last look around began.
         self.work = self.pass_work
 
@@ -111,10 +103,10 @@ class _Run:
         """The best bias, the duals and the gradient at w (1. and 2.)."""
         self._respond()
         for _ in range(8 if self.problem.bias == "free" else 0):
-            rest, bend = float(self.u.sum()) - self.total, float(self.h.sum())
+            rest, curvature = float(self.u.sum()) - self.total, float(self.h.sum())
             if abs(rest) <= 1e-14 * float(np.abs(self.u).sum()):
                 break
-            shift = rest / bend if bend > 0.0 else np.inf
+            shift = rest / curvature if curvature > 0.0 else np.inf
             if abs(shift) > 1.0:  # far away, Newton may jump to and fro
                 shift = self.problem.best_bias(self.z)
             self.b += shift
@@ -146,8 +138,8 @@ class _Run:
                 z = self.z[start:stop] + alpha * along[start:stop]
                 pulls[start:stop] = C[start:stop] * problem.loss.slope(z, target[start:stop])
 
-            over_blocks(pull, problem.n, SAMPLES)
-            self.work += EVALUATION * problem.n + OVERHEAD
+            over_blocks(pull, problem.n, settings.block)
+            self.work += settings.evaluation_work * problem.n + settings.overhead
             return linear + alpha * square + float(pulls @ along)
 
         first = linear - float(self.u @ along)
@@ -165,17 +157,17 @@ class _Run:
         def fill(start: int, stop: int) -> None:
             some = slice(start, stop)
             self.u[some] = -C[some] * problem.loss.slope(self.z[some], target[some])
-            self.h[some] = C[some] * problem.loss.bend(self.z[some], target[some])
+            self.h[some] = C[some] * problem.loss.second_derivative(self.z[some], target[some])
 
-        over_blocks(fill, problem.n, SAMPLES)
-        self.work += 2 * EVALUATION * problem.n + OVERHEAD
+        over_blocks(fill, problem.n, settings.block)
+        self.work += 2 * settings.evaluation_work * problem.n + settings.overhead
 
     # 3.
 
     def _direction(self) -> tuple[np.ndarray, float, np.ndarray]:
         """P, its bias, and its scores with the bias in them."""
         if not self.factored:
-            goal = min(0.25, float(np.sqrt(self.square / (self.first_square or 1.0)))) * self.square
+            goal = min(settings.residual_share, float(np.sqrt(self.square / (self.first_square or 1.0)))) * self.square
             found = self._conjugate_gradients(goal)
             if found is not None:
                 return found
@@ -185,8 +177,8 @@ class _Run:
     def _conjugate_gradients(self, goal: float) -> tuple[np.ndarray, float, np.ndarray] | None:
         """Until ‖residual‖² is at the goal; None where factoring the matrix would have been faster."""
         space, h = self.space, self.h
-        most, can_factor = MOST_STEPS, False
-        if isinstance(space, LinearSpace) and space.d <= MOST_FEATURES:
+        most, can_factor = settings.most_steps, False
+        if isinstance(space, LinearSpace) and space.d <= settings.most_features:
             most, can_factor = 2 + int(0.5 * passes_of_matrix(space, int(np.count_nonzero(h)))), True
         weight = float(h.sum()) if self.problem.bias == "free" else 0.0
         residual, square, image = -self.gradient, self.square, self.gradient_image
@@ -209,7 +201,7 @@ class _Run:
             residual = residual - step * (q + space.combine(ht))
             before = square
             square, image = self._square(residual)
-            self.work += (2.0 if self.linear else 1.0) * self.pass_work + 10.0 * space.n + OVERHEAD
+            self.work += (2.0 if self.linear else 1.0) * self.pass_work + 10.0 * space.n + settings.overhead
         if can_factor and square > goal:
             return None
         return p, p_bias, along

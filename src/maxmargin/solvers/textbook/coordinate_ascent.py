@@ -23,9 +23,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from maxmargin.losses import DualForm
+from maxmargin.losses import DualArrays, DualForm
 from maxmargin.numeric.compiled import compiled
-from maxmargin.numeric.rows import prefetch_ahead, row_axpy, row_dot, scores_of_some
+from maxmargin.numeric.rows import AHEAD, prefetch_numbers, row_axpy, row_dot, row_prefetch, scores_of_some
 from maxmargin.problem import Problem
 from maxmargin.problem.space import KernelSpace, LinearSpace
 from maxmargin.result import Event, Iterate
@@ -55,7 +55,7 @@ class CoordinateAscent(Solver):
     order : "shuffled", "cyclic" or "random", default "shuffled"
         The order of the samples within an epoch; "random" draws n of them uniformly, with replacement.
     grain : int, default None
-        Yield after so many single updates instead of after an epoch, and count updates instead of epochs; with
+        Yield after this many single updates instead of after an epoch, and count updates instead of epochs; with
         ``grain=1`` every update is an `Event`.
     """
 
@@ -124,11 +124,11 @@ def _updates_of_rows(
     problem: Problem, space: LinearSpace, beta: np.ndarray, q: Curvature, turns: Iterator[Turn], watch: _Watch | None
 ) -> Iterator[Iterate]:
     w = space.combine(beta)
-    arrays = _arrays(problem)
+    dual = _dual(problem)
     for k, epoch, turn, whole in turns:
         score = _score(space, w, turn) if watch else 0.0
         before = beta[turn[0]]
-        gap, loss = epoch_of_rows(space.rows, turn, *arrays, q(epoch), beta, w, space.constant)
+        gap, loss = epoch_of_rows(space.rows, turn, dual, q(epoch), beta, w, space.constant)
         primal = 0.5 * space.sqnorm(w) + loss
         estimate = gap / primal if whole and 0 < primal < np.inf else None
         event = watch.event(int(turn[0]), epoch, score, before) if watch else None
@@ -141,14 +141,14 @@ def _updates_of_gram(
 ) -> Iterator[Iterate]:
     gram = space.gram()
     scores = gram.product(beta)
-    arrays = _arrays(problem)
+    dual = _dual(problem)
     if clock.left() is not None:
         yield Iterate(0, beta=beta, scores=scores)  # the first epoch, with all its rows of K, may be broken off
     for k, epoch, turn, _ in turns:
         score, before = scores[turn[0]], beta[turn[0]]
         place, fetched = 0, gram.fetched
         while place < len(turn):
-            place = _epoch_of_gram(gram.cache, gram.slot, gram.stamp, k, turn, place, *arrays, q(epoch), beta, scores)
+            place = _epoch_of_gram(gram.rows, k, turn, place, dual, q(epoch), beta, scores)
             if place < len(turn):  # its row is not in the cache
                 clock.check()
                 gram.fetch(turn[place : place + 1], k)
@@ -157,7 +157,7 @@ def _updates_of_gram(
         yield Iterate(k, beta=beta, scores=scores, work=work, event=event)
 
 
-def _arrays(problem: Problem) -> tuple[np.ndarray, ...]:
+def _dual(problem: Problem) -> DualArrays:
     assert problem.form is not None
     return problem.form.arrays
 
@@ -230,13 +230,16 @@ def shortfall(residual, ridge, tube, beta, lower, upper):
 
 
 @compiled
-def epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
+def epoch_of_rows(X, order, dual, q, beta, w, s):
     """One pass over rows in the given order; w has the weight of the constant feature last: shortfall and loss."""
+    target, ridge, tube, lower, upper = dual
     d = len(w) - 1
     gap, loss = 0.0, 0.0
     for p in range(len(order)):  # 2.
         i = order[p]
-        prefetch_ahead(X, order, p, len(order), target, ridge, tube, lower, upper, q, beta)
+        soon = order[min(p + AHEAD, len(order) - 1)]
+        row_prefetch(X, soon)
+        prefetch_numbers(soon, target, ridge, tube, lower, upper, q, beta)
         residual = target[i] - row_dot(X, i, w) - s * w[d]
         g = residual - ridge[i] * beta[i]  # 3.
         missed, lost = shortfall(residual, ridge[i], tube[i], beta[i], lower[i], upper[i])
@@ -252,8 +255,10 @@ def epoch_of_rows(X, order, target, ridge, tube, lower, upper, q, beta, w, s):
 
 
 @compiled
-def _epoch_of_gram(cache, slot, stamp, now, order, place, target, ridge, tube, lower, upper, q, beta, scores):
+def _epoch_of_gram(rows, now, order, place, dual, q, beta, scores):
     """As `epoch_of_rows`, from `place` on; returns the place whose row must be fetched first, or the end."""
+    cache, slot, stamp = rows
+    target, ridge, tube, lower, upper = dual
     for p in range(place, len(order)):  # 2.
         i = order[p]
         g = target[i] - scores[i] - ridge[i] * beta[i]  # 3.

@@ -3,7 +3,7 @@
 Problem:  max_β D(β) over the polytope  lower ≤ β ≤ upper [, Σβ = total]
 
     1. Start with one atom, a feasible point; β is a mixture Σ λ_j v_j of atoms, M_jl = v_jᵀ K v_l.
-    2. v ← the corner that maximises the linearised dual: each sample pulls at its bound, u = −Cℓ'(z) at the best bias.
+    2. v ← the vertex that maximises the linearised dual: each sample pulls at its bound, u = −Cℓ'(z) at the best bias.
        (Its gain over β is the duality gap.)
     3. Add v to the atoms: one product Kv, one more row of M.
     4. Pairwise steps on the mixture: move weight from the atom that helps least to the one that helps most,
@@ -40,7 +40,7 @@ from maxmargin.solvers.steps import check_positive
 
 @dataclass(frozen=True)
 class FrankWolfe(Solver):
-    """Mixtures of corners of the dual's polytope.
+    """Mixtures of vertices of the dual's polytope.
 
     Parameters
     ----------

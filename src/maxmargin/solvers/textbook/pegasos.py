@@ -25,9 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
-from maxmargin.numeric.rows import row_axpy, row_dot
 from maxmargin.problem import Problem
-from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Event, Iterate
 from maxmargin.solvers.base import (
     Solver,
@@ -41,6 +39,7 @@ from maxmargin.solvers.base import (
 )
 from maxmargin.solvers.steps import check_positive
 from maxmargin.solvers.textbook.coordinate_ascent import order_of, pull
+from maxmargin.solvers.textbook.sample_sum import SampleSum, add_sample, score
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Pegasos(Solver):
     batch : int, default 1
         Samples per step.
     grain : int, default None
-        Yield after so many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
+        Yield after this many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
         step is an `Event`.
     """
 
@@ -80,13 +79,13 @@ class Pegasos(Solver):
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         form, space = problem.form, problem.space
         assert form is not None
-        linear = isinstance(space, LinearSpace)
         rows, work = rows_or_matrix(problem, "pegasos with a kernel")
         W, B, S = np.zeros(space.size), np.zeros(problem.n), 0.0  # 1.
         if start.beta is not None:  # a warm start counts as one epoch
             B, S = problem.feasible(start.beta), 1.0
             W = space.combine(B)
         n = problem.n
+        sums = SampleSum(W, B, space.constant, problem.linear)
         size = n if self.grain is None else int(self.grain * self.batch)
         k = epoch = 0
         while True:
@@ -95,7 +94,7 @@ class Pegasos(Solver):
             for first in range(0, n, size):
                 part = order[first : first + size]
                 before = B[part] / S if S > 0.0 else np.zeros(len(part))
-                S = _steps(rows, part, int(self.batch), float(epoch), n, *form.arrays, W, B, S, space.constant, linear)
+                S = _steps(rows, part, int(self.batch), float(epoch), n, form.arrays, sums, S)
                 k += 1 if self.grain is None else -(-len(part) // self.batch)
                 whole = first + size >= n
                 beta = B / S if whole else np.clip(B / S, form.lower, form.upper)  # 5.
@@ -111,16 +110,15 @@ def event_of(part: np.ndarray, before: np.ndarray, after: np.ndarray) -> Event:
 
 
 @compiled
-def _steps(X, order, batch, e, n, target, ridge, tube, lower, upper, W, B, S, s, linear):
+def _steps(X, order, batch, e, n, dual, sums, S):
+    """Steps 3 and 4 on the samples in their order; `sums` are W and B, and the new S is returned."""
+    target, ridge, tube, lower, upper = dual
     pulls = np.empty(batch)
-    d = len(W) - 1
     for first in range(0, len(order), batch):  # 2.
         last = min(first + batch, len(order))
         for p in range(first, last):  # 3.
             i = order[p]
-            z = 0.0
-            if S > 0.0:
-                z = (row_dot(X, i, W) + (s * W[d] if linear else 0.0)) / S
+            z = score(X, i, sums) / S if S > 0.0 else 0.0
             pulls[p - first] = pull(target[i] - z, ridge[i], tube[i], lower[i], upper[i])
         # A short last batch counts for what it holds: every sample weighs the same after an epoch.
         S += e * (last - first) / n
@@ -128,12 +126,7 @@ def _steps(X, order, batch, e, n, target, ridge, tube, lower, upper, W, B, S, s,
             i = order[p]
             u = e * pulls[p - first]
             if u != 0.0:
-                B[i] += u
-                if linear:
-                    row_axpy(X, i, u, W)
-                    W[d] += u * s
-                else:
-                    W[i] += u
+                add_sample(X, i, u, sums)
     return S
 
 

@@ -21,12 +21,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
-from maxmargin.numeric.rows import row_axpy, row_dot
 from maxmargin.problem import Problem
-from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Event, Iterate
 from maxmargin.solvers.base import Solver, registry, rows_or_matrix
 from maxmargin.solvers.steps import check_positive
+from maxmargin.solvers.textbook.sample_sum import SampleSum, add_sample, score
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,9 @@ class Perceptron(Solver):
     order : "cyclic" or "shuffled", default "cyclic"
         The order of the samples within a pass.
     passes : int, default 1000
-        It ends after so many passes; on classes that are not separable it would never end by itself.
+        It ends after this many passes; on classes that are not separable it would never end by itself.
     grain : int, default None
-        Yield after so many corrections instead of after a pass, and count corrections instead of passes; with
+        Yield after this many corrections instead of after a pass, and count corrections instead of passes; with
         ``grain=1`` every correction is an `Event`.
     """
 
@@ -64,9 +63,9 @@ class Perceptron(Solver):
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         space = problem.space
-        linear = isinstance(space, LinearSpace)
         rows, work = rows_or_matrix(problem, "the perceptron with a kernel")
         w, b, counts = np.zeros(space.size), 0.0, np.zeros(problem.n)  # 1.
+        made = SampleSum(w, counts, space.constant, problem.linear)
         learns_bias = problem.bias == "free"
         used = np.flatnonzero(problem.C > 0)
         most = used.size if self.grain is None else int(self.grain)
@@ -84,9 +83,7 @@ class Perceptron(Solver):
             place = mistakes = 0
             while place < used.size:
                 before = place
-                place, found, b = _corrections(
-                    rows, used, place, most, problem.target, w, counts, b, learns_bias, space.constant, linear
-                )
+                place, found, b = _corrections(rows, used, place, most, problem.target, made, b, learns_bias)
                 mistakes += found
                 if self.grain is not None and found:
                     k += found
@@ -104,23 +101,17 @@ class Perceptron(Solver):
 
 
 @compiled
-def _corrections(X, order, place, most, y, w, counts, b, learns_bias, s, linear):
-    """From a place on, up to so many corrections: the place after the last one, their number, and the bias."""
-    d = len(w) - 1
+def _corrections(X, order, place, most, y, made, b, learns_bias):
+    """From a place on, up to `most` corrections: the place after the last one, their number, and the bias."""
     found = 0
     for p in range(place, len(order)):  # 2.
         i = order[p]
-        z = row_dot(X, i, w) + b + (s * w[d] if linear else 0.0)
+        z = score(X, i, made) + b
         if y[i] * z <= 0.0:  # 3.
             found += 1
-            counts[i] += y[i]
+            add_sample(X, i, y[i], made)
             if learns_bias:
                 b += y[i]
-            if linear:
-                row_axpy(X, i, y[i], w)
-                w[d] += y[i] * s
-            else:
-                w[i] += y[i]
             if found == most:
                 return p + 1, found, b
     return len(order), found, b

@@ -29,9 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
-from maxmargin.numeric.rows import row_axpy, row_dot
 from maxmargin.problem import Problem
-from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import (
     Solver,
@@ -46,6 +44,7 @@ from maxmargin.solvers.base import (
 from maxmargin.solvers.steps import Objective, Step, check_positive, check_step, lam_of, refuse_objective, schedule
 from maxmargin.solvers.textbook.coordinate_ascent import Order, order_of, pull
 from maxmargin.solvers.textbook.pegasos import event_of
+from maxmargin.solvers.textbook.sample_sum import SampleSum, add_sample, score
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class SGD(Solver):
         Whose steps a number or a function gives: of ½‖w‖² + C Σℓ, or of Σℓ + (λ/2)‖w‖² with λ = 1/C. A rule by name
         is the same for both: "1/t" is 1/(λt) on the second.
     grain : int, default None
-        Yield after so many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
+        Yield after this many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
         step is an `Event`.
     """
 
@@ -97,11 +96,11 @@ class SGD(Solver):
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         form, space, n = problem.form, problem.space, problem.n
         assert form is not None
-        linear = isinstance(space, LinearSpace)
         rows, work = rows_or_matrix(problem, "sgd with a kernel")
         coef = np.zeros(n) if start.beta is None else problem.feasible(start.beta)  # 1.
         own = start.w is None or (start.beta is not None and start.linked)  # w is made of these coefficients
         w = space.combine(coef) if own or start.w is None else start.w.copy()
+        made = SampleSum(w, coef, space.constant, problem.linear)
         eta = schedule(self.step)
         factor = lam_of(problem) if self.objective == "lam" and not isinstance(self.step, str) else 1.0
         batch = int(self.batch)
@@ -114,7 +113,7 @@ class SGD(Solver):
                 steps = -(-len(part) // batch)
                 etas = np.array([factor * eta(t + 1 + s) for s in range(steps)])
                 before = coef[part]
-                _steps(rows, part, batch, etas, n, *form.arrays, w, coef, space.constant, linear)
+                _steps(rows, part, batch, etas, n, form.arrays, made)
                 t += steps
                 k += 1 if self.grain is None else steps
                 beta = np.clip(coef, form.lower, form.upper)
@@ -135,16 +134,17 @@ class SGD(Solver):
 
 
 @compiled
-def _steps(X, order, batch, etas, n, target, ridge, tube, lower, upper, w, coef, s, linear):
+def _steps(X, order, batch, etas, n, dual, made):
     """Steps 3 to 5 on the samples in their order; w and the coefficients are kept as `scale` times an array."""
-    d = len(w) - 1
+    target, ridge, tube, lower, upper = dual
+    w, coef, _, _ = made
     scale = 1.0
     pulls = np.empty(batch)
     for t in range(len(etas)):
         first, last = t * batch, min((t + 1) * batch, len(order))
         for p in range(first, last):  # 3.
             i = order[p]
-            z = scale * (row_dot(X, i, w) + (s * w[d] if linear else 0.0))
+            z = scale * score(X, i, made)
             pulls[p - first] = pull(target[i] - z, ridge[i], tube[i], lower[i], upper[i])
         scale *= 1.0 - etas[t]  # 5.
         if not 1e-9 < abs(scale) < 1e9:  # also where a step of 1 forgets everything
@@ -155,12 +155,7 @@ def _steps(X, order, batch, etas, n, target, ridge, tube, lower, upper, w, coef,
             i = order[p]
             u = etas[t] * n / (last - first) * pulls[p - first] / scale
             if u != 0.0:
-                coef[i] += u
-                if linear:
-                    row_axpy(X, i, u, w)
-                    w[d] += u * s
-                else:
-                    w[i] += u
+                add_sample(X, i, u, made)
     w *= scale
     coef *= scale
 

@@ -54,7 +54,7 @@ class SMO(Solver):
     selection : "second-order" or "first-order", default "second-order"
         How the partner is chosen: the exact step that gains most, or the maximal violating pair.
     grain : int, default None
-        Yield after so many pairs instead of after n/10, later n; with ``grain=1`` every pair is an `Event`.
+        Yield after this many pairs instead of after n/10, later n; with ``grain=1`` every pair is an `Event`.
     """
 
     name: ClassVar[str] = "smo"
@@ -92,7 +92,6 @@ class SMO(Solver):
         g = form.target - form.ridge * beta
         if beta.any():
             g -= problem.space.product(beta) if problem.linear else gram.product(beta)
-        arrays = (gram.diag, form.ridge, form.tube, form.lower, form.upper)
         second = self.selection == "second-order"
         chunk = max(10, min(problem.n // 10, MOST_PAIRS)) if self.grain is None else int(self.grain)
         k = 0
@@ -101,7 +100,7 @@ class SMO(Solver):
             before = (beta.copy(), g.copy()) if self.grain == 1 else None
             while done < chunk:
                 steps, missing = pair_steps(
-                    gram.cache, gram.slot, gram.stamp, k + done, chunk - done, second, 0.0, *arrays, beta, g
+                    gram.rows, k + done, chunk - done, second, 0.0, gram.diag, form.arrays, beta, g
                 )
                 done += steps
                 ended = missing < 0 and done < chunk  # no pair is left that rises and falls
@@ -182,14 +181,17 @@ def gap_and_dual(target, ridge, tube, lower, upper, beta, g):
 
 
 @compiled
-def pair_steps(cache, slot, stamp, now, steps, second, enough, diag, ridge, tube, lower, upper, beta, g):
+def pair_steps(rows, now, steps, second, enough, diag, dual, beta, g):
     """Up to `steps` pair steps, until no pair of slopes is more than `enough` apart.
 
-    Returns the steps taken, and the row that must be fetched first where one is missing (else −1).
+    `rows` are `CachedRows` and `dual` are `DualArrays`; β and g are changed in place. Returns the steps taken, and the
+    row that must be fetched first where one is missing (else −1).
     """
     n = len(g)
     if n == 0:
         return 0, -1
+    cache, slot, stamp = rows
+    _, ridge, tube, lower, upper = dual
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
     unit = slopes(beta, tube, lower, upper, g, up, down, rise)
     curvature = (diag + ridge).astype(cache.dtype)
@@ -273,8 +275,8 @@ def fall(highest, unit, g, down, slope):
 def gain(slope, curvature, own, row_i, flat, won):
     """What the exact step with each partner gains."""
     for p in range(len(slope)):
-        bend = own + curvature[p] - (row_i[p] + row_i[p])
-        won[p] = slope[p] * slope[p] / (bend if bend > flat else flat)
+        along = own + curvature[p] - (row_i[p] + row_i[p])
+        won[p] = slope[p] * slope[p] / (along if along > flat else flat)
 
 
 @compiled
@@ -287,7 +289,7 @@ def follow(t, row_i, row_j, g, up, rise):
 
 @compiled
 def land(value, lower, upper):
-    """Within the bounds, and exactly on one that rounding missed by a hair."""
+    """Within the bounds, and exactly on one that only rounding keeps it from."""
     if upper < np.inf and upper - value <= 1e-14 * abs(upper):
         return upper
     if lower > -np.inf and value - lower <= 1e-14 * abs(lower):

@@ -40,7 +40,7 @@ class StochasticAscent(Solver):
     order : "random", "shuffled" or "cyclic", default "random"
         The order of the samples within an epoch; "random" draws n of them uniformly, with replacement.
     grain : int, default None
-        Yield after so many single updates instead of after an epoch, and count updates instead of epochs; with
+        Yield after this many single updates instead of after an epoch, and count updates instead of epochs; with
         ``grain=1`` every update is an `Event`.
     """
 

@@ -1,9 +1,8 @@
-"""What goes through the loop and what comes out: Event, Iterate, Trace, Status, Result."""
+"""Result and Status: the best point of a run with its proof, and why the run ended."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.problem import Problem
+from maxmargin.result.iterate import Iterate
+from maxmargin.result.trace import Trace
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
@@ -20,142 +21,16 @@ if TYPE_CHECKING:
     from maxmargin.solvers.base import Solver
 
 
-@dataclass(frozen=True)
-class Event:
-    """One single update of a solver that makes its updates visible (``grain=1``).
-
-    A dual method moves the dual variables of one or two samples. Of a primal method these are the coefficients in
-    w = Σ coefficient_i φ(x_i), and of the perceptron its signed counts of corrections.
-    """
-
-    #: The samples whose variables moved.
-    indices: tuple[int, ...]
-    #: Their values before and after the update.
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    #: How far the first of them would have moved without its bounds.
-    unclipped: float
-    #: What the update gained in the dual; NaN for an algorithm that does not climb it.
-    gain: float = float("nan")
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """Where a solver stands; live views, the loop copies what it keeps. Either side may be missing.
-
-    w lives in the problem's space (d + 1 numbers for the linear kernel, n coefficients for any other).
-    """
-
-    #: The solver's own count: epochs, steps or iterations.
-    k: int = 0
-    w: np.ndarray | None = None
-    b: float | None = None
-    beta: np.ndarray | None = None
-    #: True where w is w(β) up to rounding, so that a look need not compute it.
-    linked: bool = True
-    #: Kβ as the solver keeps it, so that a look costs no pass over the data.
-    scores: np.ndarray | None = None
-    #: Multiply-adds since the last iterate: decides how often the loop can afford to look.
-    work: float = 0.0
-    #: The solver's own guess of the relative gap; it makes the loop look, and is never believed.
-    estimate: float | None = None
-    #: The solver's own β, where it is not feasible as it stands: `beta` is then the feasible point made from it.
-    raw: np.ndarray | None = None
-    #: The single update that led here, where the solver makes them visible.
-    event: Event | None = None
-    #: The problem that the solver is really working on, and its point there (the penalty method).
-    related: Related | None = None
-    #: The solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
-    answer: bool = False
-
-    def kept(self) -> Iterate:
-        """A copy that does not change when the solver goes on."""
-
-        def copy(a: np.ndarray | None) -> np.ndarray | None:
-            return None if a is None else a.copy()
-
-        return replace(self, w=copy(self.w), beta=copy(self.beta), scores=None, raw=copy(self.raw))
-
-
-@dataclass(frozen=True, eq=False)
-class Related:
-    """Another problem and a point of its dual, to be certified beside the one that was asked for."""
-
-    name: str
-    problem: Problem
-    beta: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """One moment of a run, for figures and animations: the hyperplane and the duals."""
-
-    iteration: int
-    seconds: float
-    w: np.ndarray
-    b: float
-    beta: np.ndarray
-    #: The solver's own β before it was made feasible; equal to `beta` where there was nothing to do.
-    raw_beta: np.ndarray
-    #: The single update that led here, where the solver makes them visible.
-    event: Event | None = None
-
-
-COLUMNS = (
-    "iteration",
-    "seconds",
-    "primal",
-    "dual",
-    "gap",
-    "relative_gap",
-    "kkt_violation",
-    "accuracy",
-    "support",
-    "free",
-    "bound",
-    "beta_sum",
-)
-
-
-@dataclass(eq=False)
-class Trace:
-    """What the loop saw, one row per look; ``trace["gap"]`` is a column. The clock stood still while it looked.
-
-    The columns are those of `COLUMNS`; ``beta_sum`` is Σβ of the solver's own β, before it was made feasible.
-    """
-
-    rows: list[tuple[float, ...]] = field(default_factory=list)
-    snapshots: list[Snapshot] = field(default_factory=list)
-    #: Seconds that the solver ran, and that the loop spent on looking and certifying.
-    solver_seconds: float = 0.0
-    look_seconds: float = 0.0
-
-    def add(
-        self,
-        iteration: int,
-        seconds: float,
-        certificate: Certificate,
-        accuracy: float = np.nan,
-        beta_sum: float = np.nan,
-    ) -> None:
-        """One more row: a look at an iteration, and what was proved there."""
-        counts = certificate.kinds.counts
-        proved = (certificate.primal, certificate.dual, certificate.gap, certificate.relative_gap)
-        support = (counts["free"] + counts["bound"], counts["free"], counts["bound"])
-        self.rows.append((iteration, seconds, *proved, certificate.kkt_violation, accuracy, *support, beta_sum))
-
-    def __getitem__(self, column: str) -> np.ndarray:
-        return np.array([row[COLUMNS.index(column)] for row in self.rows], dtype=np.float64)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, float]]:
-        return (dict(zip(COLUMNS, row, strict=True)) for row in self.rows)
-
-
 class Reason(Enum):
-    """Why a run ended."""
+    """Why a run ended: ``result.status.reason``; its value is the reason in words.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, Reason, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]))
+    >>> result.status.reason is Reason.CONVERGED
+    True
+    """
 
     CONVERGED = "converged"
     MAX_ITER = "iteration budget used up"
@@ -170,7 +45,22 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class Status:
-    """Why the run ended, in words, and what to do next."""
+    """Why the run ended, in words, and what to do next; prints as one line.
+
+    Attributes
+    ----------
+    reason : Reason
+        Why it ended.
+    text : str
+        The gap that was reached, and what to do where that is not enough.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> status = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])).status
+    >>> str(status).split(":")[0]
+    'converged'
+    """
 
     reason: Reason
     text: str
@@ -181,20 +71,45 @@ class Status:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A fit with its proof: the point, the certificate, the trace, and the problem they belong to."""
+    """A fit with its proof: the point, the certificate, the trace, and the problem they belong to.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was solved.
+    solver : Solver
+        What solved it.
+    status : Status
+        Why the run ended.
+    point : Iterate
+        The point that the certificate speaks of: w in the problem's space, the free bias, the dual point.
+    certificate : Certificate
+        What is proved of it.
+    trace : Trace
+        What the loop saw on the way.
+    tol : float
+        The relative gap that was asked for.
+    related : dict, default empty
+        Certificates of problems that the solver really worked on, by name (the penalty method).
+    chosen : bool, default False
+        Whether "auto" chose the solver.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> result = solve(Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]), tol=1e-6)
+    >>> result.support, result.beta[result.support].round(3), round(result.margin_width, 3)
+    (array([1, 2]), array([-0.5,  0.5]), 2.0)
+    """
 
     problem: Problem
     solver: Solver
     status: Status
-    #: The point that the certificate speaks of: w in the problem's space, the free bias, the dual point.
     point: Iterate
     certificate: Certificate
     trace: Trace
-    #: The relative gap that was asked for.
     tol: float
-    #: Certificates of problems that the solver really worked on, by name (the penalty method).
     related: dict[str, Certificate] = field(default_factory=dict)
-    #: Whether "auto" chose the solver.
     chosen: bool = False
 
     @cached_property

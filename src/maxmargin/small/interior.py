@@ -1,0 +1,358 @@
+"""Small linear problems with a loss of straight pieces in one compiled call: a primal-dual interior point in w.
+
+Problem:  max_β  Σ_i target_i β_i − tube_i|β_i| − ½‖Σ β_i x_i‖²     lower ≤ β ≤ upper  [Σβ = 0]
+
+This is the hinge and the ε-insensitive loss, on which pair steps crawl where features are not scaled. Each β is split
+into variables 0 ≤ a ≤ c, one for each sign that its box allows, with β = Σ s a and the cost q = tube − s·target. An
+iteration costs one matrix of d × d, whatever the scale of the features; columns are centred and scaled as in
+`linear.py`.
+
+    1. Residuals, and the gap of the pair (w, β). If it is small enough: 6.
+    2. θ = l/a + u/(c − a), with l and u the multipliers of the two bounds; H = penalty + Sᵀ diag(Σ 1/θ) S, factored.
+    3. The affine direction, and how far it may go.
+    4. The centred and corrected direction: σ = (μ after the affine step / μ)³.
+    5. A step of 0.995 of the way to the nearest bound, the same for all variables.
+    6. Variables that their multipliers hold at a bound are put there, the others take up what Σβ is off. The
+       certificate is about that β and w; where it fails, about β as it was, its heavier side scaled down.
+
+Mehrotra, SIAM J. Optimization 2, 1992; Ferris & Munson, SIAM J. Optimization 13, 2002.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.numeric.compiled import compiled
+from maxmargin.small.cholesky import factor, substitute
+from maxmargin.small.judge import judged
+from maxmargin.small.proof import pull
+
+#: Iterations, at most; fifteen to thirty are usual.
+MOST_STEPS = 80
+#: The relative gap at which the kinds of the vectors are clear, whatever the tolerance.
+CLEAR = 1e-9
+#: The part of the way to the nearest bound.
+SHORT = 0.995
+
+
+class Boxed(NamedTuple):
+    """The variables 0 ≤ a ≤ c: the sample of each, the sign with which it counts, its bound and its cost.
+
+    β is `base` where all of them are 0.
+    """
+
+    base: np.ndarray
+    sample: np.ndarray
+    sign: np.ndarray
+    c: np.ndarray
+    q: np.ndarray
+
+
+class Point(NamedTuple):
+    """A point of the method, or a direction: a with the multipliers l of a ≥ 0 and u of a ≤ c, and v = (w, bias)."""
+
+    a: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    v: np.ndarray
+
+
+@compiled
+def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
+    """Steps 1. to 6.; fills w (of the rows as they are), β and the kinds, and returns the fields of `Proved`."""
+    n, d = rows.S.shape
+    biased = free or constant > 0.0
+    penalty = np.empty(d + 1)
+    penalty[:d] = 1.0 / (rows.scale * rows.scale)
+    penalty[d] = 1.0 / (constant * constant) if constant > 0.0 else 0.0
+    boxed = _boxed(dual)
+    at = _first_point(boxed, d)
+    best, since = np.inf, 0
+    enough = min(CLEAR, 0.01 * tol)
+    H, root = np.empty((d + 1, d + 1)), np.empty((n, d))
+    step = 0
+    while step < MOST_STEPS:
+        # 1.
+        z = np.dot(rows.S, at.v[:d]) + at.v[d]
+        _betas(boxed, at.a, beta)
+        gap, size, residual = _gap(rows.S, dual, penalty, biased, z, beta, at.v)
+        if gap < 0.5 * best:
+            best, since = gap, 0
+        else:
+            since += 1
+        if gap <= enough * size or since > 4 or not np.isfinite(gap):
+            break
+        # 2.
+        theta, diagonal = _curvatures(boxed, at, n)
+        _matrix(rows.S, diagonal, penalty, biased, H, root)
+        factor(H)
+        # 3.
+        mu, zeros = _mean_product(boxed, at), np.zeros(len(boxed.c))
+        affine = _direction(rows.S, H, boxed, at, theta, z, residual, zeros, zeros)
+        t = _longest(boxed, at, affine)
+        after = _mean_product_after(boxed, at, affine, t)
+        # 4.
+        sigma = (after / mu) ** 3
+        to_low = sigma * mu - affine.a * affine.low
+        to_high = sigma * mu + affine.a * affine.high
+        direction = _direction(rows.S, H, boxed, at, theta, z, residual, to_low, to_high)
+        # 5.
+        t = min(1.0, SHORT * _longest(boxed, at, direction))
+        _move(at, direction, t)
+        step += 1
+    # 6.
+    w[:] = at.v[:d] / rows.scale
+    b = at.v[d] - np.dot(rows.centre, w)
+    proved = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    inside = np.zeros(len(boxed.c), np.bool_)
+    if np.isfinite(best) and _crossed_over(boxed, at, free, beta, inside):
+        _polish(rows, dual, boxed, inside, free, constant, b, beta)
+        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+    if np.isfinite(best) and proved[0] < 0 and _balanced(boxed, at, free, beta):
+        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+    return proved
+
+
+@compiled
+def _boxed(dual):
+    """One variable for each sign that a sample's box allows; one for both where there is no tube between them."""
+    n = len(dual.target)
+    base, sample, sign = np.zeros(n), np.empty(2 * n, np.int64), np.empty(2 * n)
+    c, q = np.empty(2 * n), np.empty(2 * n)
+    k = 0
+    for i in range(n):
+        if dual.tube[i] == 0.0:
+            base[i] = dual.lower[i]
+        for s in (1.0, -1.0):
+            bound = dual.upper[i] - base[i] if s > 0.0 else base[i] - dual.lower[i]
+            if bound > 0.0:
+                sample[k], sign[k], c[k], q[k] = i, s, bound, dual.tube[i] - s * dual.target[i]
+                k += 1
+    return Boxed(base, sample[:k], sign[:k], c[:k], q[:k])
+
+
+@compiled
+def _first_point(boxed, d):
+    """The middle of the box, w = 0, and multipliers that make it stationary."""
+    size = max(np.abs(boxed.q).mean(), 1e-300)
+    return Point(0.5 * boxed.c, np.maximum(boxed.q, 0.0) + size, np.maximum(-boxed.q, 0.0) + size, np.zeros(d + 1))
+
+
+@compiled
+def _betas(boxed, a, beta):
+    beta[:] = boxed.base
+    for k in range(len(a)):
+        beta[boxed.sample[k]] += boxed.sign[k] * a[k]
+
+
+@compiled
+def _gap(S, dual, penalty, biased, z, beta, v):
+    """The gap of the pair, the size of the objective, and the residual of w = w(β) and the bias."""
+    n, d = S.shape
+    residual = np.empty(d + 1)
+    residual[:d] = np.dot(beta, S)
+    residual[d] = beta.sum() if biased else 0.0
+    primal, value = 0.0, 0.0
+    for j in range(d + 1):
+        if penalty[j] > 0.0:
+            primal += 0.5 * penalty[j] * v[j] * v[j]
+            value -= 0.5 * residual[j] * residual[j] / penalty[j]
+        residual[j] -= penalty[j] * v[j]
+    for i in range(n):
+        u = pull(dual, i, z[i])
+        primal += (dual.target[i] - z[i]) * u - dual.tube[i] * abs(u)
+        value += dual.target[i] * beta[i] - dual.tube[i] * abs(beta[i])
+    off = abs(residual[d] * v[d]) if penalty[d] == 0.0 else 0.0
+    return abs(primal - value) + off, max(abs(primal), abs(value)), residual
+
+
+@compiled
+def _curvatures(boxed, at, n):
+    """θ of each variable, and Σ 1/θ of each sample."""
+    theta, diagonal = np.empty(len(boxed.c)), np.zeros(n)
+    for k in range(len(theta)):
+        theta[k] = at.low[k] / at.a[k] + at.high[k] / (boxed.c[k] - at.a[k])
+        diagonal[boxed.sample[k]] += 1.0 / theta[k]
+    return theta, diagonal
+
+
+@compiled
+def _matrix(S, diagonal, penalty, biased, H, root):
+    """H = diag(penalty) + [S 1]ᵀ diag(diagonal) [S 1], its lower triangle."""
+    n, d = S.shape
+    H[d, :] = 0.0
+    for i in range(n):
+        r = np.sqrt(diagonal[i])
+        for j in range(d):
+            root[i, j] = r * S[i, j]
+            H[d, j] += diagonal[i] * S[i, j]
+        H[d, d] += diagonal[i]
+    H[:d, :d] = np.dot(root.T, root)
+    for j in range(d + 1):
+        H[j, j] += penalty[j]
+    if not biased:
+        H[d, :] = 0.0
+        H[d, d] = 1.0
+
+
+@compiled
+def _mean_product(boxed, at):
+    """μ: the mean of a·l and (c − a)·u."""
+    total = 0.0
+    for k in range(len(at.a)):
+        total += at.a[k] * at.low[k] + (boxed.c[k] - at.a[k]) * at.high[k]
+    return total / (2 * len(at.a))
+
+
+@compiled
+def _mean_product_after(boxed, at, step, t):
+    """The same after a step."""
+    total = 0.0
+    for k in range(len(at.a)):
+        a = at.a[k] + t * step.a[k]
+        total += a * (at.low[k] + t * step.low[k]) + (boxed.c[k] - a) * (at.high[k] + t * step.high[k])
+    return total / (2 * len(at.a))
+
+
+@compiled
+def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
+    """Newton's direction towards a·l = to_low and (c − a)·u = to_high; H is factored."""
+    n, d = S.shape
+    m = len(theta)
+    right, pulls = np.empty(m), np.zeros(n)
+    for k in range(m):
+        off = -(boxed.sign[k] * z[boxed.sample[k]] + boxed.q[k] - at.low[k] + at.high[k])
+        room = boxed.c[k] - at.a[k]
+        right[k] = off + to_low[k] / at.a[k] - at.low[k] - to_high[k] / room + at.high[k]
+        pulls[boxed.sample[k]] += boxed.sign[k] * right[k] / theta[k]
+    v = residual.copy()
+    v[:d] += np.dot(pulls, S)
+    if H[d, d] != 1.0 or residual[d] != 0.0:
+        v[d] += pulls.sum()
+    substitute(H, v)
+    dz = np.dot(S, v[:d]) + v[d]
+    a, low, high = np.empty(m), np.empty(m), np.empty(m)
+    for k in range(m):
+        a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) / theta[k]
+        low[k] = (to_low[k] - at.low[k] * a[k]) / at.a[k] - at.low[k]
+        high[k] = (to_high[k] + at.high[k] * a[k]) / (boxed.c[k] - at.a[k]) - at.high[k]
+    return Point(a, low, high, v)
+
+
+@compiled
+def _longest(boxed, at, step):
+    """The longest step, at most 1, that keeps all within their bounds."""
+    t = 1.0
+    for k in range(len(at.a)):
+        if step.a[k] < 0.0:
+            t = min(t, -at.a[k] / step.a[k])
+        elif step.a[k] > 0.0:
+            t = min(t, (boxed.c[k] - at.a[k]) / step.a[k])
+        if step.low[k] < 0.0:
+            t = min(t, -at.low[k] / step.low[k])
+        if step.high[k] < 0.0:
+            t = min(t, -at.high[k] / step.high[k])
+    return t
+
+
+@compiled
+def _move(at, step, t):
+    for k in range(len(at.a)):
+        at.a[k] += t * step.a[k]
+        at.low[k] += t * step.low[k]
+        at.high[k] += t * step.high[k]
+    for j in range(len(at.v)):
+        at.v[j] += t * step.v[j]
+
+
+@compiled
+def _crossed_over(boxed, at, free, beta, inside):
+    """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
+    size = max(np.abs(boxed.q).mean(), 1e-300)
+    m = len(at.a)
+    a = np.empty(m)
+    for k in range(m):
+        c, rest = boxed.c[k], boxed.c[k] - at.a[k]
+        if at.a[k] * size < at.low[k] * c:
+            a[k] = 0.0
+        elif rest * size < at.high[k] * c:
+            a[k] = c
+        else:
+            a[k], inside[k] = at.a[k], True
+    if free:
+        for _ in range(3):  # again for what rounding leaves
+            excess, room = 0.0, 0.0
+            for k in range(m):
+                excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
+                if inside[k]:
+                    room += min(a[k], boxed.c[k] - a[k])
+            if abs(excess) <= 1e-15 * boxed.c.sum():  # the certificate counts the rest as rounding
+                break
+            if abs(excess) >= room:
+                return False
+            for k in range(m):
+                if inside[k]:
+                    a[k] -= boxed.sign[k] * excess * (min(a[k], boxed.c[k] - a[k]) / room)
+    _betas(boxed, a, beta)
+    return True
+
+
+@compiled
+def _polish(rows, dual, boxed, inside, free, constant, b, beta):
+    """Newton steps on the β inside their bounds alone, so that they satisfy their equations z = target ∓ tube exactly.
+
+    They are kept where they stay inside their bounds.
+    """
+    chosen, most = np.flatnonzero(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
+    m = len(chosen)
+    if m == 0 or m > most:
+        return
+    T = np.empty((m, rows.S.shape[1]))
+    for k in range(m):
+        T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
+    K = np.dot(T, T.T) + constant * constant
+    ridge = 1e-13 * np.trace(K) / m
+    for k in range(m):
+        K[k, k] += ridge
+    factor(K)
+    ones = np.ones(m)
+    substitute(K, ones)
+    moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
+    for _ in range(3):
+        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * moved.sum())
+        step = np.empty(m)
+        for k in range(m):
+            i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
+            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
+        substitute(K, step)
+        if free:
+            shift = (step.sum() + moved.sum()) / ones.sum()
+            step -= shift * ones
+            bias += shift
+        for k in range(m):
+            moved[boxed.sample[chosen[k]]] += step[k]
+    for k in range(m):
+        i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
+        a = s * (moved[i] - boxed.base[i])
+        if not 0.0 < a < boxed.c[chosen[k]]:
+            return
+    beta[:] = moved
+
+
+@compiled
+def _balanced(boxed, at, free, beta):
+    """β as it is, its heavier side scaled down until Σβ = 0 for a free bias."""
+    _betas(boxed, at.a, beta)
+    if not free:
+        return True
+    positive, negative = np.maximum(beta, 0.0).sum(), np.maximum(-beta, 0.0).sum()
+    if not min(positive, negative) > 0.0:
+        return False
+    for i in range(len(beta)):
+        if beta[i] > 0.0 and positive > negative:
+            beta[i] *= negative / positive
+        elif beta[i] < 0.0 and negative > positive:
+            beta[i] *= positive / negative
+    return True

@@ -1,0 +1,82 @@
+"""Every public name outside the estimators says what it takes, with defaults, and shows an example that runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import inspect
+import re
+
+import pytest
+
+import maxmargin
+from maxmargin import kernels, losses, solvers
+from maxmargin.transforms import PolynomialTransform
+
+
+def is_class_of(thing, parent):
+    return inspect.isclass(thing) and issubclass(thing, parent)
+
+
+#: The estimators have their own tests; submodules have no parameters.
+ESTIMATORS = set(maxmargin.estimators.__all__)
+PUBLIC = {name: getattr(maxmargin, name) for name in maxmargin.__all__ if name not in ESTIMATORS}
+PUBLIC = {name: thing for name, thing in PUBLIC.items() if not inspect.ismodule(thing)}
+PUBLIC |= {name: getattr(losses, name) for name in dir(losses) if is_class_of(getattr(losses, name), losses.Loss)}
+PUBLIC |= {name: getattr(kernels, name) for name in dir(kernels) if is_class_of(getattr(kernels, name), kernels.Kernel)}
+PUBLIC["PolynomialTransform"] = PolynomialTransform
+
+pytestmark = pytest.mark.compiled
+
+
+def parameters(thing):
+    """The parameters of a function or a constructor: name and whether there is a default."""
+    if inspect.isclass(thing) and (issubclass(thing, Exception) or issubclass(thing, maxmargin.Reason)):
+        return {}
+    if inspect.isabstract(thing):
+        return {}
+    if dataclasses.is_dataclass(thing) and "__init__" not in vars(thing):
+        return {}
+    given = inspect.signature(thing).parameters.values()
+    return {one.name: one for one in given if one.name != "self"}
+
+
+def described(thing):
+    """The parameters (or attributes) that a docstring describes: name and the line of its type."""
+    text = inspect.getdoc(thing) or ""
+    section = re.search(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}\n|\Z)", text, re.M | re.S)
+    found = {}
+    for line in section.group(1).splitlines() if section else ():
+        if match := re.fullmatch(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (.+))?", line):
+            for name in match.group(1).split(", "):
+                found[name.lstrip("*")] = match.group(2) or ""
+    return found
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_parameters_are_described_with_their_defaults(name):
+    thing = PUBLIC[name]
+    taken, told = parameters(thing), described(thing)
+    assert (inspect.getdoc(thing) or "").strip(), f"{name} has no docstring"
+    assert set(told) == set(taken), f"{name} takes {sorted(taken)} and describes {sorted(told)}"
+    for key, one in taken.items():
+        if one.kind is not inspect.Parameter.VAR_KEYWORD:
+            assert told[key], f"{name}: the type of {key} is missing"
+            assert ("default" in told[key]) == (one.default is not inspect.Parameter.empty), f"{name}: {told[key]}"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_example_runs(name):
+    thing = PUBLIC[name]
+    tests = [test for test in doctest.DocTestFinder(recurse=False).find(thing, name) if test.examples]
+    assert tests, f"{name} has no example"
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for test in tests:
+        test.globs = {}
+        assert runner.run(test).failed == 0, f"the example of {name} fails: see the output"
+
+
+def test_every_solver_has_a_docstring_of_its_own():
+    for name in solvers.list_solvers():
+        made = type(solvers.solver(name, maxmargin.Problem([[0.0], [1.0]], [0, 1])))
+        assert "__doc__" in vars(made) and made.__doc__ != maxmargin.Solver.__doc__, name
