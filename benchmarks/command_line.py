@@ -7,6 +7,8 @@ runs from the start of a command to its end, reading and writing included. The p
 not counted, and the median of the others is. The table says how good both models are: the share of held-out rows that
 they get right, and the relative duality gap of the problem that they both solve.
 
+`command_line_search.py` compares the same programs with a search for C and gamma.
+
 Needs `svm-train`, `svm-predict` (Debian: libsvm-tools) and `train`, `predict` of LIBLINEAR (liblinear-tools).
 """
 
@@ -251,7 +253,11 @@ NOTES = (
 
 def facts(chosen: list[Case]) -> str:
     """When, on what, and with which versions."""
-    packages = sorted({PEERS[case.peer].package for case in chosen})
+    return facts_of(sorted({PEERS[case.peer].package for case in chosen}))
+
+
+def facts_of(packages: list[str]) -> str:
+    """The same, by the packages of the other programs."""
     versions = [f"{package} {debian_version(package)}" for package in packages]
     return f"{described([]).rstrip('.')}, {', '.join(versions)}."
 

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import sys
+import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.metrics import accuracy_score, confusion_matrix, mean_absolute_error, r2_score
 
 import maxmargin
-from maxmargin import Problem, solve
+from maxmargin import SVC, LinearSVC, Problem, solve
 from maxmargin.errors import InvalidInput, MissingExtra
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
@@ -424,3 +425,21 @@ def test_missing_matplotlib_is_one_sentence(tmp_path, monkeypatch):
 def test_the_file_does_not_grow_with_the_samples(tmp_path):
     result = solve(Problem(*clouds(1.0, 100_000), bias="augmented"), max_iter=3)
     assert report(result, tmp_path / "fit.html").stat().st_size < 2e6
+
+
+def test_an_estimator_of_several_classes(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 3
+    X[:, 0] += 2.0 * y
+    for estimator in (SVC(solver="smo"), LinearSVC(), SVC(max_iter=1, solver="frank-wolfe")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimator.fit(X, y)
+        text = report(estimator, tmp_path / "fit.html", X, y).read_text()
+        for one in estimator.certificate_.values():
+            assert f"{one.primal:.10g}" in text and f"{one.relative_gap:.3g}" in text
+        proved = estimator.certificate_.holds(estimator.tol)
+        assert ("Proved optimal" in text, "Not yet" in text) == (proved, not proved)
+        wrong = float(np.mean(estimator.predict(X) != y))
+        assert f"{percent(wrong)} of 90 rows" in text
+    with pytest.raises(InvalidInput, match="give X and y, or neither"):
+        report(estimator, tmp_path / "fit.html", X)

@@ -19,7 +19,7 @@ from maxmargin.training.budget import Budget
 
 pytestmark = pytest.mark.compiled
 
-#: Short legs, so that there are many.
+#: Short segments, so that there are many.
 OPTIONS = ["--kernel", "rbf", "--bias", "augmented", "--solver", "coordinate-ascent", "-C", "10", "--tol", "1e-7"]
 OPTIONS += ["--checkpoint-work", "0.01", "--quiet"]
 
@@ -64,7 +64,7 @@ def trained(tmp_path_factory):
     began = time.monotonic()
     process.communicate()
     seconds = time.monotonic() - began
-    document, _ = archive.read(folder / "state", "checkpoint", 1)
+    document, _ = archive.read(folder / "state", "checkpoint", 2)
     assert len(document["done"]) == 1
     return folder, (folder / "whole.mm").read_bytes(), seconds
 
@@ -83,7 +83,7 @@ def killed_and_resumed(folder, moments, seconds, seed):
         process.send_signal(signal.SIGKILL)
         process.communicate()
         if (folder / "state").exists():
-            archive.read(folder / "state", "checkpoint", 1)  # whole, whatever the moment
+            archive.read(folder / "state", "checkpoint", 2)  # whole, whatever the moment
         run(folder, "-o", "model.mm", "--resume")
         assert (folder / "model.mm").read_bytes() == (folder / "whole.mm").read_bytes()
     assert not list(folder.glob("*.part"))
@@ -102,7 +102,7 @@ def test_killed_at_twenty_moments(trained):
 
 
 def test_stopped_after_every_leg_and_resumed(trained, monkeypatch):
-    """In this process: break off after each leg in turn, go on, and compare."""
+    """In this process: break off after each segment in turn, go on, and compare."""
     from maxmargin.data import read
     from maxmargin.kernels import RBF
     from maxmargin.losses.hinge import Hinge
@@ -117,7 +117,7 @@ def test_stopped_after_every_leg_and_resumed(trained, monkeypatch):
     recipe = Recipe(Hinge(), RBF(0.5), bias="augmented", solver="coordinate-ascent", tol=1e-3)
 
     def budget(resume):
-        return Budget(checkpoint=str(folder / "legs"), resume=resume, work=1e6)
+        return Budget(checkpoint=str(folder / "segments"), resume=resume, work=1e6)
 
     whole = fit(data, recipe, budget=budget(False))
     save, saves = checkpoint.Checkpoint.save, 0
@@ -168,12 +168,12 @@ def test_a_checkpoint_of_another_training_is_refused(trained, command, monkeypat
     assert "belongs to another training" in ended.err
 
 
-def reached(folder, process, legs):
-    """Wait until so many legs have been walked."""
+def reached(folder, process, segments):
+    """Wait until so many segments have been run."""
     begun(folder, process)
     while process.poll() is None:
-        document, _ = archive.read(folder / "state", "checkpoint", 1)
-        if document["standing"] is not None and document["standing"]["leg"] >= legs:
+        document, _ = archive.read(folder / "state", "checkpoint", 2)
+        if document["state"] is not None and document["state"]["segment"] >= segments:
             return
         time.sleep(0.01)
 
@@ -182,7 +182,7 @@ def test_ctrl_c_keeps_the_best_so_far(trained):
     folder, _, _ = trained
     (folder / "state").unlink(missing_ok=True)
     process = run(folder, "-o", "stopped.mm", "--tol", "0", wait=False)
-    reached(folder, process, legs=2)
+    reached(folder, process, segments=2)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert err == ""

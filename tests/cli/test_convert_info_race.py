@@ -121,8 +121,25 @@ def test_options_that_a_race_does_not_have(files, command):
     assert "--class-weight is for classification" in ended.err
 
 
-def test_a_report_on_several_classes_is_refused_before_the_training(files, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("maxmargin.training.fit.fit", None)
-    ended = command("train", files / "three.csv", "--report", tmp_path / "r.html", "-o", tmp_path / "m.mm")
-    assert ended.status == 1 and "has 3: leave it out" in ended.err
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    "options", [[], ["--kernel", "rbf"], ["--multiclass", "ovr"], ["--nu", "0.1"]], ids=lambda given: " ".join(given)
+)
+def test_a_report_on_several_classes_has_a_section_for_each_machine(options, files, tmp_path, command):
+    page, model = tmp_path / "r.html", tmp_path / "m.mm"
+    ended = command(
+        "train", files / "three.csv", "--report", page, "-o", model, "--scale", "standard", "--json", *options
+    )
+    assert ended.status == 0, ended.err
+    text = page.read_text(encoding="utf-8")
+    machines = ended.facts["machines"]
+    assert len(machines) == 3
+    assert text.count("<h2>") == 4 + len(machines)
+    for machine in machines:
+        assert f"<h2>{machine['name']}</h2>" in text
+        assert f"{machine['dual']:.10g}" in text and f"{machine['relative_gap']:.3g}" in text
+        assert machine["relative_gap"] <= 1e-4
+    assert "Proved optimal" in text and "src=" not in text  # nothing from elsewhere
+    if "--nu" not in options:  # what the file itself tells is the same, but for the course of the training
+        again = load(model).report(tmp_path / "again.html").read_text(encoding="utf-8")
+        assert again.count("<h2>") == 3 + len(machines)
+        assert all(f"{machine['primal']:.10g}" in again for machine in machines)

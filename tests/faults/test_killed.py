@@ -58,9 +58,9 @@ for _ in range(moments):
     os.kill(child, signal.SIGKILL)
     found["killed"] += os.WIFSIGNALED(ended(child))
     if os.path.exists("state"):
-        document, _ = archive.read("state", "checkpoint", 1)  # whole, whatever the moment
+        document, _ = archive.read("state", "checkpoint", 2)  # whole, whatever the moment
         found["with a checkpoint"] += 1
-        found["half-way"] += document["standing"] is not None
+        found["half-way"] += document["state"] is not None
     if os.path.exists("model.mm"):
         load("model.mm")
     assert ended(begin("-o", "model.mm", "--resume")) == 0

@@ -193,12 +193,12 @@ def test_a_damaged_checkpoint(part, arrays, tmp_path):
     path = tmp_path / "state"
     X = np.random.default_rng(0).normal(size=(12, 2))
     fit(Data(X, np.arange(12) % 2), Recipe(Hinge(), RBF(0.5)), budget=Budget(checkpoint=str(path)))
-    document, held = read_archive(path, "checkpoint", 1)
+    document, held = read_archive(path, "checkpoint", 2)
     mark = document["fingerprint"]
     assert len(checkpoint.load(path, mark).done) == 1
     for key in ("format", "version", "arrays"):
         document.pop(key)
     document["done"][0] |= part
-    write_archive(path, "checkpoint", 1, document, held | arrays)
+    write_archive(path, "checkpoint", 2, document, held | arrays)
     with pytest.raises(InvalidInput, match=r"^cannot load [^\n]+damaged[^\n]+$"):
         checkpoint.load(path, mark)

@@ -17,7 +17,8 @@ from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
 from maxmargin.losses import EpsilonInsensitive, Hinge, OneClass, SquaredEpsilonInsensitive, SquaredHinge
 from maxmargin.models import load, model_of
 from maxmargin.training.budget import Budget
-from maxmargin.training.fit import fit, prepared, with_probabilities
+from maxmargin.training.fit import fit, with_probabilities
+from maxmargin.training.prepare import prepared
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.selection import folds_of, search
 from tests.cli.conftest import command  # noqa: F401

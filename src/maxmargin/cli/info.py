@@ -10,6 +10,9 @@ import typer
 from maxmargin.cli import options
 from maxmargin.files import shown
 
+#: A file of at most so many bytes is read as plain Python: importing Numba takes longer.
+SMALL = 40_000
+
 
 def info(
     file: Path = typer.Argument(..., help="A data or model file; - is data on standard input."),
@@ -27,7 +30,10 @@ def info(
     if kind is not None:
         facts = _of_model(file, kind)
     else:
-        with options.reading(str(file), not quiet) as progress:
+        from maxmargin.numeric.compiled import interpreted
+
+        small = file.is_file() and file.stat().st_size <= SMALL
+        with options.reading(str(file), not quiet) as progress, interpreted(small):
             facts = _of_data(str(file), format, target, zero_based, progress)
     if as_json:
         options.put(facts)

@@ -10,8 +10,6 @@ from maxmargin.cli.problem_options import KERNEL_ALIASES
 from maxmargin.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from maxmargin.data import Data
     from maxmargin.training.recipe import Recipe
 
@@ -138,18 +136,6 @@ def refuse_values(rows: Data) -> None:
         raise InvalidInput(
             f"{rows.source} has {different} different targets in {rows.n} rows, which looks like a regression: add"
             " --loss epsilon-insensitive (or name --multiclass, if they are classes)"
-        )
-
-
-def refuse_report(report: Path | None, recipe: Recipe, rows: Data | None) -> None:
-    """Refuse, before the training, a report on several classes: its page is about one problem."""
-    import numpy as np
-
-    if report is None or recipe.kind != "classification" or rows is None or rows.y is None:
-        return
-    if (classes := len(np.unique(rows.y))) > 2:
-        raise InvalidInput(
-            f"--report is about one problem of two classes; {rows.source} has {classes}: leave it out, or use --trace"
         )
 
 

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,8 @@ def _search(rows: Data, recipe: Recipe, given: Any, budget: Any, asked: Asked, s
             gammas = None
             if found.best.gamma is not None:
                 gammas = _between([one.gamma for one in found.tried if one.gamma], found.best.gamma)
-            again = search(rows, recipe, given, asked.cv or 5, budget, Cs, gammas, tell)
+            going_on = replace(budget, resume=True)  # in the file of the first search
+            again = search(rows, recipe, given, asked.cv or 5, going_on, Cs, gammas, tell)
             found = _together(found, again)
     _write(found.tried, asked)
     best = found.best
@@ -86,11 +87,15 @@ def _search(rows: Data, recipe: Recipe, given: Any, budget: Any, asked: Asked, s
         chosen = f"C = {best.C:.6g}" + ("" if best.gamma is None else f", gamma = {best.gamma:.4g}")
         what = "accuracy" if recipe.kind == "classification" else "mean squared error"
         print(f"best of {len(found.tried)}: {chosen} with {what} {abs(best.score):.4f} ± {best.spread:.4f}")
+        if not found.complete:
+            more = "; --resume goes on with it" if budget.checkpoint is not None else ""
+            print(f"the search was stopped before all combinations were tried{more}")
         for name in found.at_the_edge:
             option = "--C-range" if name == "C" else "--gamma-range"
             print(f"the best {name} is at the edge of what was tried: look beyond it with {option}")
-    told = {"C": best.C, "gamma": best.gamma, "score": best.score, "deviation": best.spread}
-    return found.recipe, {"search": {**told, "tried": len(found.tried), "at_the_edge": list(found.at_the_edge)}}
+    told: dict[str, Any] = {"C": best.C, "gamma": best.gamma, "score": best.score, "deviation": best.spread}
+    told |= {"tried": len(found.tried), "complete": found.complete, "at_the_edge": list(found.at_the_edge)}
+    return found.recipe, {"search": told}
 
 
 def _between(values: list[float], best: float) -> tuple[float, ...]:
@@ -108,9 +113,10 @@ def _together(first: Found, second: Found) -> Found:
 
     seen = {(one.C, one.gamma) for one in first.tried}
     tried = first.tried + [one for one in second.tried if (one.C, one.gamma) not in seen]
-    whole = Found(first.recipe, tried, first.at_the_edge)
-    better = (whole.best.C, whole.best.gamma) not in seen
-    return Found(second.recipe if better else first.recipe, tried, () if better else first.at_the_edge)
+    complete = first.complete and second.complete
+    best = Found(first.recipe, tried, complete).best
+    better = (best.C, best.gamma) not in seen
+    return Found(second.recipe if better else first.recipe, tried, complete, () if better else first.at_the_edge)
 
 
 def _write(tried: list[Tried], asked: Asked) -> None:

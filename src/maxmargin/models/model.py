@@ -9,6 +9,8 @@ value wins) or one a pair i < j in LIBSVM's order (``"ovo"``, positive for the f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,6 +196,12 @@ class Model:
         from maxmargin.models.probability import probabilities
 
         return probabilities(self, scores)
+
+    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> Path:
+        """Write what was proved as one HTML file, a section per machine; with rows and targets also how it does."""
+        from maxmargin.report import report
+
+        return report(self, path, X, y)
 
     # Forms of the same model
 

@@ -1,36 +1,29 @@
-"""The one decorator for compiled inner loops, and the word that a first compilation is under way.
+"""The one decorator for compiled inner loops.
 
 A compiled function takes arrays and scalars only, is cached on disk, releases the GIL, and runs as plain Python
-under ``NUMBA_DISABLE_JIT=1``. What is damaged in the cache is compiled anew; where nothing can be kept on disk, every
-process compiles for itself, and says so once.
+under ``NUMBA_DISABLE_JIT=1``. Numba is imported at the first call of such a function (`numeric.compiler`), so that a
+program that calls none of them does not wait for it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import os
-import pickle
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import update_wrapper
+from importlib import import_module
 from typing import Any
-
-from llvmlite.binding import ffi
-from numba import njit
-from numba.core import compiler_lock, event
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 #: Sums may be reordered and fused (vectorised); infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
-logger = logging.getLogger("maxmargin")
-_told: set[str] = set()
+#: Modules that tell Numba how to compile what it does not know; imported before the first compilation.
+extensions: list[str] = []
 
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile an inner loop with Numba, once per machine and signature."""
-    made = njit(nogil=True, fastmath=FAST, error_model="numpy")(function)
-    return kept(made)
+    return compiled_with(FAST)(function)
 
 
 def strictly_compiled(function: Callable[..., Any]) -> Any:
@@ -38,116 +31,57 @@ def strictly_compiled(function: Callable[..., Any]) -> Any:
 
     What is not said is inherited from the first caller, so that it is said: sums are not reordered.
     """
-    return kept(njit(nogil=True, fastmath=False, error_model="numpy")(function))
+    return compiled_with(False)(function)
 
 
-def kept(made: Any) -> Any:
-    """The same compiled function, kept on disk where that can be."""
-    if hasattr(made, "_cache"):  # not where the compiler is switched off
-        try:
-            made._cache = _Cache(made.py_func)
-        except (RuntimeError, OSError):  # no folder can be written to: not beside the package, not at home
-            _tell_once("the package's folder and the home folder cannot be written to")
-    return made
+def compiled_with(fastmath: set[str] | bool) -> Callable[[Callable[..., Any]], Any]:
+    """Compile with these liberties of the arithmetic; without the compiler, the function itself."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return lambda function: function
+    return lambda function: Compiled(function, fastmath)
 
 
-def _tell_once(why: str) -> None:
-    if "kept" not in _told:
-        _told.add("kept")
-        logger.warning(
-            "compiled code is not kept on disk (%s), so every process compiles anew:"
-            " set NUMBA_CACHE_DIR to a folder that can be written to",
-            why,
-        )
+class Compiled:
+    """A function that is compiled, or loaded from the cache, when it is first called."""
+
+    _dispatcher: Any = None
+
+    def __init__(self, function: Callable[..., Any], fastmath: set[str] | bool) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self.fastmath = fastmath
+
+    def __call__(self, *arguments: Any) -> Any:
+        if _interpreted:
+            return self.py_func(*arguments)
+        return (self._dispatcher or self.dispatcher)(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's own object for the function."""
+        if self._dispatcher is None:
+            made = import_module("maxmargin.numeric.compiler").dispatcher(self.py_func, self.fastmath)
+            self.__dict__.setdefault("_dispatcher", made)  # two threads may both come here: the first one's stays
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What compiled code that calls this function takes it for."""
+        return import_module("numba").types.Dispatcher(self.dispatcher)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined]  # a module's function, pickled by its name
 
 
-class _Cache(FunctionCache):
-    """Numba's cache on disk, where damage means to compile again, and a full disk to go on without."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        known: Any = self._cache_file
-        self._cache_file: Any = _Files(known._cache_path, self._impl.filename_base, known._source_stamp)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception as error:  # whatever damaged bytes can do to a reader
-            logger.info("the compiled code in %s is damaged (%r); compiling again", self._cache_file._index_path, error)
-            self._cache_file.forget()
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            _tell_once(error.strerror or str(error))
-        except Exception:  # the index is damaged: begin a new one
-            self._cache_file.forget()
+_interpreted = False
 
 
-class _Files(IndexDataCacheFile):
-    """The files of one function, each with its checksum at the end: damaged machine code must not run."""
-
-    def _load_index(self) -> Any:
-        try:
-            version, stamp, overloads = _loaded(self._index_path)
-        except FileNotFoundError:
-            return {}
-        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
-
-    def _save_index(self, overloads: Any) -> None:
-        self._put(self._index_path, (self._version, self._source_stamp, overloads))
-
-    def _load_data(self, name: str) -> Any:
-        return _loaded(self._data_path(name))
-
-    def _save_data(self, name: str, data: Any) -> None:
-        self._put(self._data_path(name), data)
-
-    def _put(self, path: str, contents: Any) -> None:
-        data = self._dump(contents)
-        with self._open_for_write(path) as file:
-            file.write(data + hashlib.sha256(data).digest())
-
-    def forget(self) -> None:
-        """Remove the index: what it names is written anew."""
-        try:
-            os.unlink(self._index_path)
-        except OSError:
-            pass
-
-
-def _loaded(path: str) -> Any:
-    with open(path, "rb") as file:
-        raw = file.read()
-    if hashlib.sha256(raw[:-32]).digest() != raw[-32:]:
-        raise ValueError("its checksum is wrong")
-    return pickle.loads(raw[:-32])
-
-
-class _Announcer(event.Listener):
-    """Logs each compilation of ours: the first fit on a machine waits for it, later ones do not."""
-
-    def on_start(self, event: Any) -> None:
-        function = event.data["dispatcher"].py_func
-        if (function.__module__ or "").startswith("maxmargin"):
-            logger.info("compiling %s.%s (first use; kept on disk)", function.__module__, function.__name__)
-
-    def on_end(self, event: Any) -> None:
-        pass
-
-
-event.register("numba:compile", _Announcer())
-
-
-def _after_fork() -> None:
-    """A compilation that another thread had under way does not exist in a forked process; its lock must not, either."""
-    locks: tuple[Any, ...] = compiler_lock.global_compiler_lock, getattr(ffi.lib, "_lock", None)
-    for lock in locks:
-        if hasattr(lock, "_lock"):
-            lock._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+@contextmanager
+def interpreted(wanted: bool) -> Iterator[None]:
+    """Run compiled functions as plain Python (in all threads): for so little work that Numba would take longer."""
+    global _interpreted
+    before, _interpreted = _interpreted, wanted
+    try:
+        yield
+    finally:
+        _interpreted = before

@@ -11,12 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from maxmargin.numeric.compiled import FAST, compiled
+from maxmargin.numeric.compiled import compiled, extensions
+
+extensions.append("maxmargin.numeric.rows_compiled")
 
 #: How many samples ahead the memory is asked for.
 AHEAD = 6
@@ -42,31 +40,8 @@ def rows_of(X: Matrix) -> Rows:
     return CSR(X.indptr, X.indices, X.data) if sp.issparse(X) else X
 
 
-@intrinsic
-def _prefetch(typing_context, array, i):
-    """The processor's prefetch instruction on the address of array[i]: for reading, into all caches."""
-
-    def generate(context, builder, signature, arguments):
-        kind = signature.args[0]
-        view = context.make_array(kind)(context, builder, arguments[0])
-        element = cgutils.get_item_pointer(context, builder, kind, view, [arguments[1]], wraparound=False)
-        address = builder.bitcast(element, ir.IntType(8).as_pointer())
-        word = ir.IntType(32)
-        instruction = ir.FunctionType(ir.VoidType(), [address.type, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, instruction, "llvm.prefetch.p0")
-        builder.call(function, [address, word(0), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), generate
-
-
 def prefetch(array: np.ndarray, i: int) -> None:
     """Ask for the cache line of array[i]; means nothing in plain Python."""
-
-
-@overload(prefetch)
-def _prefetch_compiled(array, i):
-    return lambda array, i: _prefetch(array, np.intp(i))  # type: ignore[call-arg]
 
 
 def _dense_prefetch(X, i):
@@ -141,45 +116,11 @@ def row_prefetch(X: Rows, i: int) -> None:
     """Ask for x_i ahead of its use."""
 
 
-@overload(row_prefetch)
-def _row_prefetch(X, i):
-    return _csr_prefetch if isinstance(X, types.BaseTuple) else _dense_prefetch
-
-
 def prefetch_numbers(i, target, ridge, tube, lower, upper, q, beta):  # type: ignore[no-untyped-def]
     """Ask for the numbers of sample i ahead of their use: in a shuffled order each is a cache miss.
 
     The arrays come one by one: in a tuple, each of them is counted in every step, which takes a third of the time.
     """
-
-
-@overload(prefetch_numbers, inline="always")
-def _prefetch_numbers(i, target, ridge, tube, lower, upper, q, beta):
-    def ask(i, target, ridge, tube, lower, upper, q, beta):
-        prefetch(target, i)
-        prefetch(ridge, i)
-        prefetch(tube, i)
-        prefetch(lower, i)
-        prefetch(upper, i)
-        prefetch(q, i)
-        prefetch(beta, i)
-
-    return ask
-
-
-@overload(row_dot, jit_options={"fastmath": FAST})
-def _row_dot(X, i, w):
-    return _csr_dot if isinstance(X, types.BaseTuple) else _dense_dot
-
-
-@overload(row_axpy, jit_options={"fastmath": FAST})
-def _row_axpy(X, i, step, w):
-    return _csr_axpy if isinstance(X, types.BaseTuple) else _dense_axpy
-
-
-@overload(row_sqnorm, jit_options={"fastmath": FAST})
-def _row_sqnorm(X, i):
-    return _csr_sqnorm if isinstance(X, types.BaseTuple) else _dense_sqnorm
 
 
 #: Values that are compared side by side.

@@ -11,9 +11,8 @@ from math import exp, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from maxmargin.numeric.compiled import kept
+from maxmargin.numeric.compiled import compiled_with
 
 #: The unit roundoff of float64.
 UNIT = 2.0**-53
@@ -46,12 +45,7 @@ class Sums(NamedTuple):
 
 def _loop(any_order: bool = False) -> Any:
     """Compile a loop; sums are reordered only where the bound holds for any order."""
-
-    def decorate(function: Any) -> Any:
-        settings: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc"} if any_order else False}
-        return kept(njit(**settings)(function))
-
-    return decorate
+    return compiled_with({"reassoc"} if any_order else False)
 
 
 @_loop(any_order=True)

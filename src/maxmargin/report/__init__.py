@@ -2,6 +2,9 @@
 
 >>> from maxmargin import Problem, solve
 >>> solve(Problem(X, y, kernel="rbf", C=10.0)).report("fit.html")
+>>> report(SVC().fit(X, y), "fit.html")
+
+A model of several machines has a page with the summary and a section for each machine.
 
 Everything is inside the file, the figures too, so it opens without a network. Whatever comes from the user is
 escaped, and nothing in it grows with the number of samples.
@@ -10,12 +13,19 @@ escaped, and nothing in it grows with the number of samples.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from maxmargin.errors import InvalidInput
+from maxmargin.models import Model, model_of
 from maxmargin.page import document, facts, place, write
 from maxmargin.report.advice import things_to_do
 from maxmargin.report.fit import Fit
+from maxmargin.report.machines import Machine, machines_of, machines_of_estimator, machines_page
 from maxmargin.report.proof import certificate_rows, conditions, verdict
 from maxmargin.report.reproduce import reproduce
 from maxmargin.report.samples import scores, summary, support
@@ -23,29 +33,61 @@ from maxmargin.report.setting import problem_rows, solver_rows
 from maxmargin.report.words import bullets, paragraph
 from maxmargin.result import Result
 
-__all__ = ["report"]
+__all__ = ["Machine", "report", "report_machines"]
 
 _TITLES = {"classification": "Classification", "regression": "Regression", "novelty": "One-class model"}
 _PICTURES = {"classification": "The boundary", "regression": "The fit", "novelty": "The boundary"}
 
 
-def report(result: Result, path: str | os.PathLike[str]) -> Path:
+def report(fitted: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> Path:
     """Write a fit as one self-contained HTML file, whole or not at all.
 
     Parameters
     ----------
-    result : Result
-        Any fit: classification, regression or one-class, finished or not.
+    fitted : Result, Model or fitted estimator
+        Any fit: classification, regression or one-class, finished or not. A `Result` has its data with it, and gets
+        pictures of it; a `Model` or an estimator gets a section for each of its machines.
     path : str or path
         The file to write; its folder must exist. An old file stays until the new one is complete.
+    X, y : array-like, default None
+        Rows and their targets to score a model or an estimator on; a `Result` has its own.
 
     Returns
     -------
     Path
         The file that was written.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> report(SVC().fit(X, y), "fit.html", X, y)
     """
     place(path)  # a folder that is not there is refused before the figures are drawn
-    return write(path, _page(Fit(result)))
+    if isinstance(fitted, Result):
+        if X is not None or y is not None:
+            raise InvalidInput("a Result has its data with it; drop X and y")
+        return write(path, _page(Fit(fitted)))
+    if (X is None) != (y is None):
+        raise InvalidInput("a report scores a model on rows and their targets; give X and y, or neither")
+    if isinstance(fitted, Model):
+        machines = machines_of(fitted)
+        return report_machines(fitted, machines, fitted.training.tol if fitted.training else 0.0, path, X, y)
+    model = model_of(fitted)
+    return report_machines(model, machines_of_estimator(fitted, model), float(fitted.tol), path, X, y)
+
+
+def report_machines(
+    model: Model,
+    machines: Sequence[Machine],
+    tol: float,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+) -> Path:
+    """Write the page of a model whose machines are known."""
+    if X is not None and not hasattr(X, "shape"):
+        X = np.asarray(X, dtype=np.float64)
+    return write(path, machines_page(model, machines, tol, X, None if y is None else np.asarray(y)))
 
 
 def _page(fit: Fit) -> str:

@@ -35,13 +35,14 @@ def verdict(result: Result) -> tuple[str, str]:
         if result.status.reason is Reason.FINISHED:  # there is nothing to wait for
             return "bad", f"Not proved optimal: another {other} may have an objective up to {percent(fall)} lower."
         return "bad", f"Not yet: the objective may still fall by up to {percent(fall)}."
-    proved = f"Proved optimal {_closeness(certificate.relative_gap)}"
+    proved = f"Proved optimal {closeness(certificate.relative_gap)}"
     if certificate.positive is None:
         proved += ", provided that the kernel is positive semi-definite (not checked)"
     return "good", f"{proved}: {_rest(other, fall)}."
 
 
-def _closeness(gap: float) -> str:
+def closeness(gap: float) -> str:
+    """How near to the optimum a relative gap is, in words."""
     if gap < 1e-12:
         return "up to rounding"
     if gap > 0.01:

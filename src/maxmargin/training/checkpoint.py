@@ -17,38 +17,38 @@ from maxmargin.files import shown
 from maxmargin.models import archive
 from maxmargin.models.solved import Solved
 from maxmargin.result import COLUMNS, Trace
-from maxmargin.training.checkpointed_run import Standing
+from maxmargin.training.checkpointed_run import State
 from maxmargin.training.recipe import Recipe
 
-NAME, VERSION = "checkpoint", 1
+NAME, VERSION = "checkpoint", 2
 
 logger = logging.getLogger("maxmargin")
 
 
 @dataclass
 class Checkpoint:
-    """The machines that are done, and the standing of the one that is not; for one recipe on one data set."""
+    """The machines that are done, and the state of the one that is not; for one recipe on one data set."""
 
     path: str
     fingerprint: str
     done: list[Solved]
-    standing: Standing | None = None
+    state: State | None = None
     #: Whether a machine was left half-way, so that those after it are not worth keeping.
     closed: bool = False
     #: Whether the last attempt to write it failed.
     failing: bool = False
 
-    def rest(self, standing: Standing) -> None:
+    def rest(self, state: State) -> None:
         """Keep where the machine in work stands."""
         if not self.closed:
-            self.standing = standing
+            self.state = state
             self.keep()
 
     def finish(self, solved: Solved) -> None:
         """Keep a machine that is done."""
         if not self.closed:
             self.done.append(solved)
-            self.standing = None
+            self.state = None
             self.keep()
 
     def keep(self) -> None:
@@ -64,18 +64,18 @@ class Checkpoint:
 
     def save(self) -> None:
         """Write it in place of the last one."""
-        document: dict[str, Any] = {"fingerprint": self.fingerprint, "done": [], "standing": None}
+        document: dict[str, Any] = {"fingerprint": self.fingerprint, "done": [], "state": None}
         arrays: dict[str, np.ndarray] = {}
         for k, solved in enumerate(self.done):
             part, more = solved.parts(f"done_{k}_")
             document["done"].append(part)
             arrays |= more
-        if self.standing is not None and self.standing.best is not None:
-            part, more = self.standing.best.parts("standing_")
-            known = {name: getattr(self.standing, name) for name in ("leg", "idle", "iterations")}
-            trace = self.standing.trace
-            document["standing"] = known | {"best": part, "work": float(self.standing.work).hex()}
-            document["standing"] |= {"seconds": trace.solver_seconds, "looks": trace.look_seconds}
+        if self.state is not None and self.state.best is not None:
+            part, more = self.state.best.parts("state_")
+            known = {name: getattr(self.state, name) for name in ("segment", "idle", "iterations")}
+            trace = self.state.trace
+            document["state"] = known | {"best": part, "work": float(self.state.work).hex()}
+            document["state"] |= {"seconds": trace.solver_seconds, "looks": trace.look_seconds}
             arrays |= more | {"trace": np.array(trace.rows, float).reshape(-1, len(COLUMNS))}
         archive.write(self.path, NAME, VERSION, document, arrays)
 
@@ -90,21 +90,21 @@ def load(path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
         )
     try:
         done = [Solved.from_parts(part, arrays, f"done_{k}_") for k, part in enumerate(document["done"])]
-        standing = None
-        if document["standing"] is not None:
-            known = document["standing"]
+        state = None
+        if document["state"] is not None:
+            known = document["state"]
             rows = [tuple(row) for row in arrays["trace"].tolist()]
-            standing = Standing(
-                leg=int(known["leg"]),
+            state = State(
+                segment=int(known["segment"]),
                 work=float.fromhex(known["work"]),
                 idle=int(known["idle"]),
                 iterations=int(known["iterations"]),
-                best=Solved.from_parts(known["best"], arrays, "standing_"),
+                best=Solved.from_parts(known["best"], arrays, "state_"),
                 trace=Trace(rows, [], float(known["seconds"]), float(known["looks"])),
             )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise InvalidInput(f"cannot load {os.fspath(path)}: it is damaged ({shown(error)})") from None
-    return Checkpoint(os.fspath(path), fingerprint, done, standing)
+    return Checkpoint(os.fspath(path), fingerprint, done, state)
 
 
 def fingerprint(recipe: Recipe, X: Any, targets: np.ndarray, weights: np.ndarray) -> str:

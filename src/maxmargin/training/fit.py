@@ -13,54 +13,37 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.data.dataset import Data, label_text
-from maxmargin.data.scaling import Scaling, scaling
+from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
 from maxmargin.losses.hinge import Hinge
 from maxmargin.models.build import model_of, model_of_solved, training_of
-from maxmargin.models.classes import Scheme, pairs, problem_name, splits
-from maxmargin.models.decisions import FULL
+from maxmargin.models.classes import splits
 from maxmargin.models.model import Model, check
 from maxmargin.models.solved import Solved
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.numeric.sparse_columns import check_width
 from maxmargin.problem import Problem
-from maxmargin.problem.validation import plain
 from maxmargin.result import Reason, Result, Status, Trace
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.training.budget import Budget
-from maxmargin.training.calibrate import calibrated
 from maxmargin.training.checkpoint import Checkpoint, fingerprint
 from maxmargin.training.checkpoint import load as load_checkpoint
-from maxmargin.training.checkpointed_run import WORK, Standing, Stoppable, in_legs
+from maxmargin.training.checkpointed_run import WORK, State, Stoppable, in_segments
 from maxmargin.training.estimated import concerns, estimated, solved_of
 from maxmargin.training.pairs import shares_pairs, solve_pairs
+from maxmargin.training.prepare import Machine, Prepared, prepared, split
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.recipe import Recipe
-from maxmargin.training.samples import Samples, class_weights, rows_that_count
+from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution
 
-#: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.
-FITS = 2e9
-#: A linear model in pairs has at most so many weights (80 MB), unless pairs are asked for.
-MOST_WEIGHTS = 1e7
 #: A run that ended so is not over: it can be resumed.
 UNFINISHED = (Reason.INTERRUPTED, Reason.MAX_TIME)
-
-
-@dataclass(frozen=True, eq=False)
-class Machine:
-    """One binary problem (or regression) of a model: what it is about, its rows, and their targets."""
-
-    name: str
-    rows: np.ndarray
-    target: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,35 +142,10 @@ def _fit_by_estimator(data: Data, weights: np.ndarray | None, ready: Prepared, b
     return Fit(model, solved, traces, [Machine(name, np.arange(ready.X.shape[0]), None) for name in told], None)
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """What a training begins with: scaled rows, those that count, and a recipe whose kernel has its numbers."""
-
-    recipe: Recipe
-    X: Any
-    scaling: Scaling | None
-    samples: Samples
-    #: The targets of a regression.
-    target: np.ndarray | None
-    classes: np.ndarray | None
-    class_weight: Any
-    scheme: Scheme
-
-
-def prepared(data: Data, recipe: Recipe, weights: np.ndarray | None) -> Prepared:
-    """Scale the rows (1.), leave out those without a weight, and find the numbers of the kernel (2.)."""
-    learnt = None if recipe.scaling is None else scaling(recipe.scaling, data.X)
-    X = data.X if learnt is None else learnt.apply(data.X)
-    n, d = X.shape
-    if sp.issparse(X) and X.nnz > FULL * n * d and 8.0 * n * d < FITS:
-        X = X.toarray()
-    samples, target, classes, class_weight = samples_of(X, data, recipe, weights)
-    recipe = replace(recipe, kernel=recipe.kernel.fitted(samples.X, samples.repeats))
-    return Prepared(recipe, X, learnt, samples, target, classes, class_weight, scheme_of(recipe, classes, d))
-
-
 def with_probabilities(fitted: Fit, data: Data, recipe: Recipe, weights: np.ndarray | None, budget: Budget) -> Fit:
     """The same model with a temperature, calibrated on rows that were held out."""
+    from maxmargin.training.calibrate import calibrated  # it brings SciPy's optimisers: a quarter of a second
+
     ready = prepared(data, recipe, weights)
     if ready.classes is None:
         raise InvalidInput(f"a model for {fitted.model.task} has no classes and no probabilities")
@@ -204,72 +162,6 @@ def with_probabilities(fitted: Fit, data: Data, recipe: Recipe, weights: np.ndar
 
     T = calibrated(decide, samples.codes, samples.weights, budget)
     return replace(fitted, model=replace(fitted.model, temperature=T))
-
-
-def samples_of(
-    X: Any, data: Data, recipe: Recipe, weights: np.ndarray | None
-) -> tuple[Samples, np.ndarray | None, np.ndarray | None, Any]:
-    """The rows that count, their targets (of a regression), the classes, and the weights of those by label."""
-    given = np.ones(X.shape[0]) if weights is None else weights
-    used = np.flatnonzero(given > 0)
-    if not used.size:
-        raise InvalidInput("the weights of all rows are 0; nothing is left to train on")
-    whole = used.size == len(given)
-    rows = rows_that_count(X, used, isinstance(recipe.kernel, Precomputed))
-    repeats = given if whole else given[used]
-    if recipe.kind != "classification":
-        target = None if recipe.kind == "novelty" else _measured(data)[used]
-        return Samples(rows, repeats, repeats, used, len(given), np.zeros(used.size, np.intp)), target, None, None
-    classes, codes = labelled(data, None if whole else used)
-    by_class = class_weights(recipe.class_weight_of(classes), classes, codes, repeats)
-    told = None
-    if recipe.class_weight is not None:
-        told = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
-    costs = repeats if told is None else repeats * by_class[codes]
-    return Samples(rows, repeats, costs, used, len(given), codes, len(classes)), None, classes, told
-
-
-def _measured(data: Data) -> np.ndarray:
-    if data.y is None or data.y.dtype.kind not in "fiu":
-        raise InvalidInput("a regression needs targets that are numbers")
-    return np.asarray(data.y, dtype=np.float64)
-
-
-def labelled(data: Data, used: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The classes and the class of each row (that is used)."""
-    if data.y is None:
-        raise InvalidInput(f"{data.source or 'the data'} has no labels; a classifier needs them")
-    classes, codes = np.unique(data.y if used is None else data.y[used], return_inverse=True)
-    if len(classes) < 2:
-        raise InvalidInput(
-            f"{data.source or 'the data'} holds only the class {label_text(plain(classes[0]))!r}; two are needed"
-        )
-    if data.y.dtype.kind == "f" and len(classes) > max(100, data.n // 10):
-        raise InvalidInput(f"{data.source} has {len(classes)} different labels: for a regression choose its loss")
-    return classes, codes
-
-
-def scheme_of(recipe: Recipe, classes: np.ndarray | None, columns: int) -> Scheme:
-    """How the classes are told apart: in pairs, unless so many hyperplanes of so many features would be too large."""
-    if classes is None or len(classes) == 2:
-        return "binary"
-    if recipe.multiclass is not None:
-        return "ovr" if recipe.multiclass == "ovr" else "ovo"
-    large = isinstance(recipe.kernel, Linear) and len(pairs(len(classes))) * columns > MOST_WEIGHTS
-    return "ovr" if large else "ovo"
-
-
-def split(
-    recipe: Recipe, samples: Samples, target: np.ndarray | None, classes: np.ndarray | None, scheme: Scheme
-) -> list[Machine]:
-    """The binary problems, or the one problem that there is without classes."""
-    if classes is None:
-        return [Machine(recipe.kind, np.arange(samples.n), target)]
-    names = [label_text(plain(label)) for label in classes]
-    return [
-        Machine(problem_name(tuple(names[k] for k in about)), rows, signs)
-        for about, rows, signs in splits(samples.codes, samples.classes, scheme)
-    ]
 
 
 def _solve_all(
@@ -298,7 +190,7 @@ def _solve_all(
             undone -= 1
             one = Solved.of(result)
         else:
-            one, result = _in_legs(problem, k, left, keep, recipe, budget)
+            one, result = _in_segments(problem, k, left, keep, recipe, budget)
         solved.append(one)
         traces.append(result.trace)
         if solved[-1].reason is Reason.INTERRUPTED:
@@ -308,15 +200,15 @@ def _solve_all(
     return solved, traces, result, problem
 
 
-def _in_legs(
+def _in_segments(
     problem: Problem, k: int, left: int, keep: Checkpoint, recipe: Recipe, budget: Budget
 ) -> tuple[Solved, Result]:
     """Solve one problem with checkpoints."""
     stopped = budget.stop.is_set()  # then `share` gives no time at all: that is not the end of a time budget
-    one, result = in_legs(
+    one, result = in_segments(
         problem,
         (recipe.seed, k),
-        keep.standing or Standing(budget.work or WORK),
+        keep.state or State(budget.work or WORK),
         keep.rest,
         solver=Stoppable(solver_by_name(recipe.chosen_solver, problem), budget.stop),
         tol=recipe.tol,
@@ -326,7 +218,7 @@ def _in_legs(
         pays=budget.work is None,
     )
     if one.reason in UNFINISHED:
-        keep.closed = True  # --resume walks the leg that was broken off again
+        keep.closed = True  # --resume runs the segment that was broken off again
     keep.finish(one)
     if stopped and one.reason is Reason.MAX_TIME:
         text = f"relative gap {one.relative_gap:.2g} at the best point so far"
@@ -343,7 +235,7 @@ def _checkpoint(machines: Sequence[Machine], samples: Samples, recipe: Recipe, b
     mark = fingerprint(recipe, samples.X, targets, np.append(samples.weights, budget.work or 0.0))
     if budget.resume and os.path.exists(budget.checkpoint):
         keep = load_checkpoint(budget.checkpoint, mark)
-        known = keep.done + ([] if keep.standing is None or keep.standing.best is None else [keep.standing.best])
+        known = keep.done + ([] if keep.state is None or keep.state.best is None else [keep.state.best])
         sizes = [len(machine.rows) for machine in machines]
         if len(known) > len(sizes) or any(len(one.beta) != n for one, n in zip(known, sizes, strict=False)):
             raise InvalidInput(f"cannot load {budget.checkpoint}: it is damaged (it is of other machines)")

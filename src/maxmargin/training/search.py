@@ -99,6 +99,8 @@ class Grid:
     #: The tolerance of the fits.
     tol: float
     cache_bytes: float
+    #: Scores that are known from before, of shape (Cs, kernels, folds), NaN elsewhere; None where none are.
+    known: np.ndarray | None = None
 
     def scores(
         self,
@@ -113,6 +115,8 @@ class Grid:
         """
         pieces = runs(self.Cs, apart=samples.classes <= 2)  # several problems are enough to do for one thread
         scores = np.full((len(self.Cs), len(self.kernels), len(self.folds)), np.nan)
+        if self.known is not None:
+            scores[:] = self.known
         gaps = np.zeros_like(scores)
 
         def make(kernel: Kernel, matrix: np.ndarray | None, train: np.ndarray, test: np.ndarray) -> Fold:
@@ -122,12 +126,23 @@ class Grid:
             for g, kernel in enumerate(self.kernels):
                 if budget.spent:
                     break
+                if np.isfinite(scores[:, g]).all():
+                    continue
                 try:
                     matrix = self._matrix(kernel, samples)  # 1.
                 except clock.TimeUp:
                     break
-                folds = [Shared(partial(make, kernel, matrix, *rows), len(pieces)) for rows in self.folds]
-                self._try(folds, pieces, budget, g, scores, gaps, tell)
+                jobs = [
+                    (f, piece)
+                    for f in range(len(self.folds))
+                    for piece in reversed(pieces)  # the largest C of a fold, which take longest, first
+                    if not np.isfinite(scores[piece, g, f]).all()
+                ]
+                uses = [sum(f == one for one, _ in jobs) for f in range(len(self.folds))]
+                folds = [
+                    Shared(partial(make, kernel, matrix, *rows), n) for rows, n in zip(self.folds, uses, strict=True)
+                ]
+                self._try(folds, jobs, budget, g, scores, gaps, tell)
         return scores, gaps
 
     def _matrix(self, kernel: Kernel, samples: Samples) -> np.ndarray | None:
@@ -142,15 +157,14 @@ class Grid:
     def _try(
         self,
         folds: list[Shared],
-        pieces: list[slice],
+        jobs: list[tuple[int, slice]],
         budget: Budget,
         g: int,
         scores: np.ndarray,
         gaps: np.ndarray,
         tell: Callable[[int, int, np.ndarray], object],
     ) -> None:
-        """Fit and score every C in every fold of one kernel; the largest C of a fold, which take longest, first."""
-        jobs = [(f, piece) for f in range(len(folds)) for piece in reversed(pieces)]
+        """Fit and score what is to be done of one kernel: values of C in a fold."""
 
         def work(k: int) -> None:
             f, piece = jobs[k]

@@ -19,11 +19,14 @@ from maxmargin.kernels import Precomputed
 from maxmargin.models.classes import Scheme
 from maxmargin.models.model import Model
 from maxmargin.training.budget import Budget
+from maxmargin.training.checkpoint import fingerprint
 from maxmargin.training.estimated import concerns
-from maxmargin.training.fit import Prepared, fit, prepared, split
+from maxmargin.training.fit import fit
+from maxmargin.training.prepare import Prepared, prepared, split
 from maxmargin.training.problems import problem_maker
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.search import Fold, Grid, Part
+from maxmargin.training.search_checkpoint import SearchCheckpoint
 from maxmargin.training.train import Solution, Task
 
 #: The exponents of 2 that are tried: C from 2⁻³ to 2⁷, and gamma from a sixteenth of "scale" to sixteen times it.
@@ -51,8 +54,10 @@ class Found:
 
     recipe: Recipe
     tried: list[Tried]
+    #: Whether all combinations were tried.
+    complete: bool
     #: Which of "C" and "gamma" have their best value at an end of their range.
-    at_the_edge: tuple[str, ...]
+    at_the_edge: tuple[str, ...] = ()
 
     @property
     def best(self) -> Tried:
@@ -103,7 +108,8 @@ def search(
 ) -> Found:
     """The recipe with the C (and gamma) that score best; of equals the smallest, which is the smoothest model.
 
-    Ranges that are given are tried as they are; the others are around C = 1 and around gamma="scale".
+    Ranges that are given are tried as they are; the others are around C = 1 and around gamma="scale". A budget with a
+    checkpoint keeps the scores beside it, and one that resumes goes on from them.
     """
     Cs = tuple(2.0**power for power in COSTS) if Cs is None else Cs
 
@@ -127,8 +133,8 @@ def search(
                 "the time was up before any combination was tried in all folds; allow more with --max-time"
             )
         )
-    found = Found(recipe, tried, ())
-    best = found.best
+    complete = bool(np.isfinite(scores).all())
+    best = Found(recipe, tried, complete).best
     edges = []
     if len(values) > 1 and best.C in (values[0], values[-1]):
         edges.append("C")
@@ -137,7 +143,7 @@ def search(
         edges.append("gamma")
     kernel: Any = recipe.kernel
     chosen = replace(recipe, C=best.C, kernel=kernel if best.gamma is None else replace(kernel, gamma=best.gamma))
-    return Found(chosen, tried, tuple(edges))
+    return Found(chosen, tried, complete, tuple(edges))
 
 
 def _scores(
@@ -164,10 +170,29 @@ def _scores(
     if budget.max_time is not None:
         searching = replace(searching, max_time=SEARCH * budget.max_time)
     grid = Grid(np.sort(np.asarray(Cs, dtype=np.float64)), kernels, folds_of(ready, recipe, k), tol, recipe.cache_bytes)
+    keep = None
+    if budget.checkpoint is not None and gammas != ():  # a search, not a cross-validation
+        keep = SearchCheckpoint(budget.checkpoint, _mark(ready, recipe, k, tol), budget.resume)
+        grid = replace(grid, known=keep.scores(grid.Cs, kernels, k))
+
+    def told(kernel: int, fold: int, scores: np.ndarray) -> None:
+        tell(kernel, fold, scores)
+        if keep is not None:
+            keep.keep(grid.Cs, kernels, scores)
+
     if concerns(recipe):
-        return _one_by_one(ready, grid, searching, tell), kernels
-    scores, _ = grid.scores(ready.samples, partial(_fold, ready), searching, tell)
+        scores = _one_by_one(ready, grid, searching, told)
+    else:
+        scores, _ = grid.scores(ready.samples, partial(_fold, ready), searching, told)
+    if keep is not None:
+        keep.keep(grid.Cs, kernels, scores, now=True)
     return scores, kernels
+
+
+def _mark(ready: Prepared, recipe: Recipe, k: int, tol: float) -> str:
+    """What a search depends on, besides the values that it tries."""
+    targets = ready.samples.codes if ready.target is None else ready.target
+    return fingerprint(recipe, ready.samples.X, targets, np.append(ready.samples.weights, [k, tol]))
 
 
 def _one_by_one(
@@ -175,9 +200,13 @@ def _one_by_one(
 ) -> np.ndarray:
     """The scores of what is not one binary problem after the other (ν, all classes together): one fit each."""
     samples, scores = ready.samples, np.full((len(grid.Cs), len(grid.kernels), len(grid.folds)), np.nan)
+    if grid.known is not None:
+        scores[:] = grid.known
     truth = samples.codes if ready.target is None else ready.target
     recipe = replace(ready.recipe, scaling=None, class_weight=None, tol=grid.tol)
     for left, (c, g, f) in zip(range(scores.size, 0, -1), np.ndindex(scores.shape), strict=True):
+        if np.isfinite(scores[c, g, f]):
+            continue
         train, test = grid.folds[f]
         asked = replace(recipe, C=float(grid.Cs[c]), kernel=grid.kernels[g])
         data = Data(samples.X[train], truth[train])

@@ -40,7 +40,8 @@ from maxmargin.training.block_ascent import BlockAscent
 from maxmargin.training.block_files import Cache
 from maxmargin.training.budget import Budget
 from maxmargin.training.checkpointed_run import Stoppable
-from maxmargin.training.fit import Fit, Machine, samples_of, split
+from maxmargin.training.fit import Fit
+from maxmargin.training.prepare import Machine, samples_of, split
 from maxmargin.training.recipe import Recipe
 
 #: The solvers that can be asked for by name.

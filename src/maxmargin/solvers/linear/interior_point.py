@@ -41,7 +41,6 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_solve
 
 from maxmargin.kernels.base import slice_rows
 from maxmargin.losses import DualForm
@@ -52,7 +51,7 @@ from maxmargin.problem.projection import balanced
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable
-from maxmargin.solvers.linear.newton_step import factored
+from maxmargin.solvers.linear.newton_step import factored, solve_factored
 from maxmargin.solvers.linear.settings import InteriorPointSettings
 from maxmargin.solvers.textbook.qp import crossover
 from maxmargin.solvers.translation import about_the_mean
@@ -208,7 +207,7 @@ class _Rounds:
         """Δβ, Δv and XΔw + Δb for a right-hand side."""
         dv = np.zeros(self.space.size)
         right = lack - self._transposed_times(inverse * c)
-        dv[: self._size()] = cho_solve(factor, right, check_finite=False)
+        dv[: self._size()] = solve_factored(factor, right)
         moved = self._times(dv)
         return -inverse * (c + moved), dv, moved
 
@@ -241,7 +240,7 @@ class _Rounds:
         beta = np.where(low, form.lower, np.where(high, form.upper, self.beta))
         lost = self._transposed_times(self.beta - beta)
         multiplier = np.zeros(self.space.size)
-        multiplier[: self._size()] = cho_solve(self.factor, lost, check_finite=False)
+        multiplier[: self._size()] = solve_factored(self.factor, lost)
         corrected = beta + self.inverse * self._times(multiplier)
         return np.where(low | high, beta, np.clip(corrected, form.lower, form.upper))
 
