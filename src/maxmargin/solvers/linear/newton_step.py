@@ -7,6 +7,7 @@ step is as long as the root of the slope along it says: by false position, and n
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
