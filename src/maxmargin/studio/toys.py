@@ -112,7 +112,9 @@ def _rings(n, noise, classes, rng):
 def _moons(n, noise, classes, rng):
     """Two interleaved half circles."""
     y, t = _turns(n), np.pi * rng.random(n)
-    X = np.where(y[:, None] == 0, np.column_stack([np.cos(t), np.sin(t)]), [1.0, 0.5] - np.column_stack([np.cos(t), np.sin(t)]))
+    X = np.where(
+        y[:, None] == 0, np.column_stack([np.cos(t), np.sin(t)]), [1.0, 0.5] - np.column_stack([np.cos(t), np.sin(t)])
+    )
     return 1.6 * (X - [0.5, 0.25]) + noise * rng.normal(size=(n, 2)), y
 
 
@@ -164,14 +166,14 @@ def _sine(n, noise, classes, rng):
 
 @_toy("line-outliers", "A line with outliers", "regression", 40, 0.12)
 def _line_outliers(n, noise, classes, rng):
-    """Points along a line, every eighth far above it: which loss stays with the others?"""
+    """Points along a line, every eighth far above it; one loss stays with the others."""
     x = np.sort(6.0 * rng.random(n) - 3.0)
     return x[:, None], 0.5 * x - 0.4 + noise * rng.normal(size=n) + 2.2 * (np.arange(n) % 8 == 5)
 
 
 @_toy("cloud", "One cloud", "novelty", 80, 0.7)
 def _cloud(n, noise, classes, rng):
-    """One class only: what is usual, and what is not?"""
+    """One class only, to tell what is usual from what is not."""
     X = noise * rng.normal(size=(n, 2))
     X[: n // 2] += [1.3, 1.0]
     return X, np.zeros(n)
