@@ -84,6 +84,26 @@ def test_the_landscape_of_one_class_counts_the_price_of_the_bias():
     assert (arrays["values"] >= header["least"] - 1e-6 * abs(header["least"])).all()
 
 
+@pytest.mark.parametrize("bias", ["free", "augmented"])
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_track_is_where_the_hyperplanes_were(d, bias):
+    X, y = blobs()
+    problem = Problem(X[:, :d], y, bias=bias, C=2.0)
+    points = []
+    shots = solve(
+        problem,
+        "subgradient",
+        every=1,
+        snapshots=True,
+        max_iter=9,
+        callbacks=[lambda look: points.append(look.point.kept())],
+    ).trace.snapshots
+    expected = [shot.w if d == 2 else [shot.w[0], shot.b] for shot in shots]
+    seen = Seen(problem, np.arange(24), 24, points[-1], points)
+    np.testing.assert_array_equal(view(seen, "track", {})[1]["points"], expected)
+    np.testing.assert_array_equal(view(seen, "track", {"first": 4})[1]["points"], expected[4:])
+
+
 def test_the_kernel_matrix_is_ordered_by_class():
     X, y = blobs()
     problem = Problem(X, y, kernel="rbf", C=2.0)

@@ -8,6 +8,8 @@
   ``common`` f8 [2] the point of both hulls and ``weights`` f8 [n] what it is made of (where there is one).
 - ``landscape`` (``nx, ny``; ``reach``): the primal over (w₁, w₂) with the best bias, or over (w, b) for one feature.
   ``{axes, x0, x1, y0, y1, least}``; ``values`` f4 [ny, nx], ``best`` f8 [2].
+- ``track`` (``first``): where the run went on that plane. ``{first}``; ``points`` f8 [m, 2] of the frames from `first`
+  to the shown one.
 - ``kernel`` (``most``): K of the samples in the order of their classes, the strongest first within each.
   ``{low, high, total}``; ``values`` f4 [m, m], ``order`` i4 [m] the rows of the problem.
 - ``path`` (``count, low, high, field``): certified fits for C from `low` to `high`. ``{}``; ``C, primal, dual,
@@ -21,7 +23,7 @@ Indices are rows of the problem that the page knows; a machine of several classe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,12 +66,15 @@ class Seen:
         How many points there are.
     point : Iterate, default None
         A complete point, as `examine` gives it; None where the view is of the problem alone.
+    track : sequence of Iterate, default ()
+        The recorded points of the run from its first frame to the shown one.
     """
 
     problem: Problem
     rows: np.ndarray
     count: int
     point: Iterate | None = None
+    track: Sequence[Iterate] = ()
 
     def spread(self, values: np.ndarray, fill: float = np.nan) -> np.ndarray:
         """Values of the machine's rows as values of all points."""
@@ -168,6 +173,19 @@ def landscape(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     return header, {"values": values.astype(np.float32), "best": best}
 
 
+def track(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
+    """The recorded hyperplanes as points of the landscape."""
+    problem, d = seen.problem, seen.problem.X.shape[1]
+    if not problem.linear or d > 2:
+        raise InvalidInput("a track is drawn in the plane of w: the linear kernel and at most two features")
+    first = _whole(arguments, "first", 0, 0, max(0, len(seen.track)))
+    points = np.zeros((len(seen.track) - first, 2))
+    for row, point in zip(points, seen.track[first:], strict=True):
+        assert point.w is not None
+        row[:] = point.w[:2] if d == 2 else (point.w[0], problem.space.bias(point.w) + (point.b or 0.0))
+    return {"first": first}, {"points": points}
+
+
 # The kernel matrix
 
 
@@ -205,7 +223,7 @@ def path(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     y = None if problem.task == "novelty" else problem.target
     if classes is not None:
         y = classes[(problem.target > 0).astype(int)]
-    given = {"task": problem.task} if problem.task != problem.loss.task else {}
+    given: dict[str, Any] = {"task": problem.task} if problem.task != problem.loss.task else {}
     fits = C_path(
         problem.X,
         y,
@@ -317,6 +335,7 @@ def _whole(arguments: Mapping[str, Any], key: str, default: int, least: int, mos
 VIEWS: dict[str, Callable[[Seen, Mapping[str, Any]], Answer]] = {
     "hulls": hulls,
     "landscape": landscape,
+    "track": track,
     "kernel": kernel_matrix,
     "path": path,
     "step": step,
