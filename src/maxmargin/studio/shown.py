@@ -92,7 +92,7 @@ def verdict(problem: Problem, certificate: Certificate, tol: float) -> str:
         side = "no hyperplane that separates the classes" if problem.hard else "no point"
         return f"Nothing is proved yet: {side} has been found."
     if certificate.holds(tol):
-        return f"Proved: within {_percent(gap)} of the optimum."
+        return f"Proved: no point is better by more than {_percent(gap)}."
     if certificate.positive is False and gap <= tol:
         return "A stationary point; the kernel is indefinite, so that it may not be the optimum."
     if gap >= 1.0:
@@ -101,7 +101,7 @@ def verdict(problem: Problem, certificate: Certificate, tol: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %" if share >= 1e-4 else f"{share:.1e} of its value"
+    return f"{100.0 * share:.2g} %" if share >= 1e-5 else f"{share:.0e} of the objective" if share else "rounding"
 
 
 def _status(recording: Recording) -> dict[str, Any] | None:
