@@ -25,7 +25,7 @@
  * @property {string} version
  * @property {LossInfo[]} losses
  * @property {KernelInfo[]} kernels
- * @property {string[]} biases
+ * @property {{name: string, title: string}[]} biases
  * @property {SolverInfo[]} solvers
  * @property {ToyInfo[]} toys
  * @property {{name: string, title: string}[]} schemes
@@ -209,7 +209,7 @@
  * @property {(patch: Partial<Settings>) => void} change change the problem
  * @property {(patch: Partial<Run>, key?: string) => void} changeRun change solver, options of a run (of the shown run); {run: start} starts it anew
  * @property {() => void} restart start all runs anew
- * @property {(name: string) => Record<string, string>} colours the colours of the theme by use, read from the CSS variables
+ * @property {() => Record<string, string>} colours the colours of the theme by use ("class-0", "ink", ...), read from the CSS variables
  * @property {(sentence: string) => void} say tell the user something, also to a screen reader
  */
 
@@ -263,7 +263,7 @@
 //   --run-0 ... --run-3       curves of the runs
 //   --kind-outside --kind-candidate --kind-free --kind-bound
 // `draw.js` has what views share: `canvas(el, height, draw)` (device pixels, resize), `axis`, `ticks`, `logTicks`,
-// `scale`, `marker(ctx, x, y, size, classIndex, kind)`, `format(number)`.
+// `scale`, `marker(ctx, x, y, size, classIndex, kind, colours)`, `format(number)`; dom.js has `h(tag, attributes, ...children)`.
 // `views/index.js` exports `views`, the list of all View objects in the order of their tabs.
 
 export {};
