@@ -6,7 +6,7 @@ What is recorded is what ``solve(problem, solver, every=..., snapshots=True)`` k
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -16,7 +16,7 @@ from maxmargin.loop.run import Look, Run
 from maxmargin.loop.start import start_of
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Problem
-from maxmargin.result import Iterate, Reason, Result
+from maxmargin.result import Iterate, Reason, Result, Snapshot
 from maxmargin.result.trace import COLUMNS as TRACE_COLUMNS
 from maxmargin.solvers import Solver
 from maxmargin.studio.arguments import LIMITS, TooMuch
@@ -51,6 +51,8 @@ class Recording:
         self, problem: Problem, solver: Solver, tol: float, start: object = None, seed: int = 0, every: int = 1
     ) -> None:
         self.problem, self.solver, self.tol = problem, solver, tol
+        #: Where it was told to start, and whether its looks are recorded (a run that was solved at once has none).
+        self.given, self.watched = start, True
         self.begin = start_of(problem, solver, start)
         self.frames: list[Frame] = []
         self.result: Result | None = None
@@ -109,6 +111,29 @@ class Recording:
         self._bytes += frame.bytes
         self.frames.append(frame)
 
+    def so_far(self) -> Result:
+        """The result, or what it would be if the run were stopped here."""
+        if self.result is not None:
+            return self.result
+        result = self._run.end(Reason.CALLBACK, self.begin)
+        self._looks.clear()
+        return result
+
+    def with_snapshots(self) -> Result:
+        """The same with a snapshot of each recorded frame in its trace, as figures want it."""
+        result = self.so_far()
+        rows = [tuple(frame.row[name] for name in TRACE_COLUMNS) for frame in self.frames]
+        trace = replace(result.trace, rows=rows, snapshots=[self._snapshot(frame) for frame in self.frames])
+        return replace(result, trace=trace)
+
+    def _snapshot(self, frame: Frame) -> Snapshot:
+        problem, point = self.problem, frame.point
+        assert point.w is not None and point.beta is not None
+        w = point.w[: problem.X.shape[1]] if problem.linear else point.w
+        raw = point.beta if point.raw is None else point.raw
+        b = problem.space.bias(point.w) + (point.b or 0.0)
+        return Snapshot(point.k, frame.seconds, w, b, point.beta, raw, point.event)
+
     def trace(self, first: int, last: int) -> np.ndarray:
         """The rows of the trace for some frames, as the page gets them."""
         rows = [
@@ -119,9 +144,9 @@ class Recording:
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))
 
 
-def whole(result: Result) -> Recording:
+def whole(result: Result, seed: int = 0) -> Recording:
     """A run that has ended, as a recording of its last point alone."""
-    made = Recording(result.problem, result.solver, result.tol)
+    made = Recording(result.problem, result.solver, result.tol, seed=seed)
     seconds = result.trace.solver_seconds
     row = dict.fromkeys(TRACE_COLUMNS, np.nan)
     certificate, raw = result.certificate, result.raw_beta
@@ -137,5 +162,5 @@ def whole(result: Result) -> Recording:
         "support": float(counts["free"] + counts["bound"]),
     }
     made.frames.append(Frame(result.point, seconds, np.nan, row, []))
-    made.result = result
+    made.result, made.watched = result, False
     return made

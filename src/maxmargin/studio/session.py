@@ -46,6 +46,8 @@ class Running:
     fields: Fields
     options: dict[str, Any]
     seed: int
+    #: Whether the solver was left to the library.
+    chosen: bool = False
     told: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -183,7 +185,7 @@ class Session:
             whole(solve(one.problem, str(which), tol=tol, max_time=seconds, random_state=seed, **options))
             for one in setting.machines
         ]
-        run = Running(setting, handle, recordings, self.settings[handle][1], options, seed)
+        run = Running(setting, handle, recordings, self.settings[handle][1], options, seed, which == "auto")
         made, values = self._frame(self._keep(run), run, 0, command, since=False)
         return {**made, "problem": header or handle}, {**arrays, **values}
 
@@ -204,10 +206,11 @@ class Session:
         return {"name": name, **header}, arrays
 
     def export(self, command: Mapping[str, Any]) -> Answer:
-        name, run = self._running(command)
+        _, run = self._running(command)
         if not run.frames:
             raise InvalidInput("this run has not begun; step it first")
-        made = export(self, name, run, command)
+        others = [self._running({"run": other})[1] for other in arguments.texts(command, "others", 3)]
+        made = export(run, others, command)
         return {"name": made.name, "type": made.type}, {"file": np.frombuffer(made.contents, np.uint8)}
 
     def hand_over(self, command: Mapping[str, Any]) -> Answer:
@@ -278,7 +281,7 @@ class Session:
             if k >= len(other.recordings) or not other.recordings[k].frames:
                 raise InvalidInput("the run to start from has no such frame")
             frames = other.recordings[k].frames
-            return frames[arguments.whole(told, "index", -1, -len(frames), len(frames) - 1)].point
+            return frames[arguments.whole(told, "index", -1, -len(frames), len(frames) - 1)].point.beta
         if "beta" in told:
             return arguments.array(told, "beta", (None,))
         return arguments.array(told, "w", (None,)), arguments.number(told, "b", 0.0)
