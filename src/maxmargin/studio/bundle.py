@@ -10,7 +10,8 @@ import posixpath
 import re
 from pathlib import Path
 
-from maxmargin.studio.server import PAGE
+#: The page: its modules, style and document.
+PAGE = Path(__file__).parent / "page"
 
 _IMPORT = re.compile(
     r"""^import\s+(?:\{(?P<names>[^}]*)\}|\*\s+as\s+(?P<all>[\w$]+))\s+from\s+["'](?P<from>[^"']+)["'];?[ \t]*$""",

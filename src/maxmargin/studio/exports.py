@@ -96,13 +96,9 @@ def _lines(run: Running, place: int) -> list[str]:
         data += _start(start)
         end.append("start=start")
     data.append(_SPLIT)
-    first, _, *rest = code(problem, solver, end, [])
-    return [data[0], *_moved(rest, first), *data[1:], *(line for line in rest if not line.startswith("from "))]
-
-
-def _moved(rest: list[str], first: str) -> list[str]:
-    """All imports of ours."""
-    return [first, *(line for line in rest if line.startswith("from "))]
+    made = [line for line in code(problem, solver, end, []) if line]
+    ours = [line for line in made if line.startswith("from ")]
+    return [data[0], *ours, *data[1:], *(line for line in made if line not in ours)]
 
 
 def _start(start: Any) -> list[str]:
@@ -175,7 +171,7 @@ def _gif(run: Running, place: int) -> Exported:
     from maxmargin.plots import animate
 
     result = run.recordings[place].with_snapshots()
-    return Exported("run.gif", "image/gif", _written("run.gif", lambda path: animate(result, path, seconds=6.0)))
+    return Exported("run.gif", "image/gif", _written("run.gif", lambda path: animate(result, path, seconds=5.0, fps=8, dpi=80)))
 
 
 def _report(run: Running, place: int) -> Exported:

@@ -12,11 +12,11 @@ import secrets
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.errors import InvalidInput, missing_extra
 from maxmargin.studio.arguments import LIMITS
+from maxmargin.studio.bundle import PAGE
 from maxmargin.studio.session import Session
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
 HOST = "127.0.0.1"
-PAGE = Path(__file__).parent / "page"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.studio.bundle import bundled
+from maxmargin.studio.bundle import PAGE, bundled
 from maxmargin.studio.catalog import catalog
 from maxmargin.studio.field import Grid, grid_of
 from maxmargin.studio.frames import laid_out, plain
-from maxmargin.studio.server import PAGE
 from maxmargin.studio.shown import PARTS, shown
 
 if TYPE_CHECKING:

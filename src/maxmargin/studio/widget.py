@@ -9,9 +9,8 @@ import numpy as np
 from maxmargin.errors import InvalidInput, missing_extra
 from maxmargin.problem import Problem
 from maxmargin.result import Result
-from maxmargin.studio.bundle import bundled
+from maxmargin.studio.bundle import PAGE, bundled
 from maxmargin.studio.frames import unpacked
-from maxmargin.studio.server import PAGE
 from maxmargin.studio.session import Answer, Running, Session
 
 try:
