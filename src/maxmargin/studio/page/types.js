@@ -145,6 +145,8 @@
  * @property {Record<string, {primal: number, dual: number, relative_gap: number}>} [related]
  * @property {{text: string, proved: boolean}|null} inseparable
  * @property {Window|null} window of the field, as it was asked for
+ * @property {boolean} [solved] whether it is the optimum that was asked for at once, not a frame of the run
+ * @property {number} [first]
  * @property {{beta: NumberArray, alpha: NumberArray, raw?: NumberArray, z: NumberArray, kinds: NumberArray, gaps: NumberArray, slack: NumberArray, w?: NumberArray, field?: NumberArray, classes?: NumberArray}} arrays
  */
 
@@ -165,6 +167,7 @@
  * @property {boolean} ended
  * @property {Row[]} trace rows 0 .. recorded - 1 (one per recorded frame, of the shown machine)
  * @property {string} error the library's sentence, or ""
+ * @property {*} [start] where it starts: null, or as the command `run` takes it
  */
 
 /**
@@ -179,6 +182,7 @@
  * @property {number} shown index into runs: whose frame the views show
  * @property {number} machine which of the problem's machines the frames are of
  * @property {number|null} cursor index of the shown frame; null: the newest
+ * @property {boolean} live whether a change of the points or the problem is answered at once with the optimum
  * @property {boolean} playing
  * @property {number} speed iterates per second; Infinity: as many as fit
  * @property {"iteration"|"seconds"|"work"} clock the horizontal axis of comparisons
@@ -262,8 +266,7 @@
 //   --primal --dual --gap --good --bad --tolerance
 //   --run-0 ... --run-3       curves of the runs
 //   --kind-outside --kind-candidate --kind-free --kind-bound
-// `draw.js` has what views share: `canvas(el, height, draw)` (device pixels, resize), `axis`, `ticks`, `logTicks`,
-// `scale`, `marker(ctx, x, y, size, classIndex, kind, colours)`, `format(number)`; dom.js has `h(tag, attributes, ...children)`.
+// `views/chart.js` has what views and the plane share: figures, axes, marks; dom.js has `h(tag, attributes, ...children)`.
 // `views/index.js` exports `views`, the list of all View objects in the order of their tabs.
 
 export {};
