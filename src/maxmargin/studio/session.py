@@ -119,7 +119,7 @@ class Session:
     def load(self, command: Mapping[str, Any]) -> Answer:
         columns = command.get("columns")
         if columns is not None:
-            columns = [int(k) for k in arguments.array(command, "columns", (None,))]
+            columns = _numbers_of(arguments.array(command, "columns", (None,)))
         target = None if command.get("target") is None else arguments.text(command, "target")
         task = command.get("task")
         if task not in (None, "classification", "regression", "novelty"):
@@ -334,12 +334,22 @@ def _parsed(message: str | bytes | Mapping[str, Any]) -> Mapping[str, Any]:
     if len(message) > LIMITS["message"]:
         raise TooMuch(f"a command has at most {LIMITS['message'] // 10**6} MB")
     try:
-        command = json.loads(message)
+        command = json.loads(message, parse_int=_whole_number)
     except (ValueError, RecursionError):
         raise Malformed("a command must be JSON") from None
     if not isinstance(command, dict):
         raise Malformed("a command must be a JSON object")
     return command
+
+
+def _numbers_of(values: np.ndarray) -> list[int]:
+    """Numbers of columns; what cannot be one is −1."""
+    return [int(value) if abs(value) < LIMITS["features"] else -1 for value in values]
+
+
+def _whole_number(digits: str) -> float:
+    """A whole number of JSON; one of more digits than a double has is a double."""
+    return int(digits) if len(digits) < 17 else float(digits)
 
 
 def _options(solver: Any, given: dict[str, Any]) -> dict[str, Any]:
