@@ -1,7 +1,5 @@
 // What the linked views share: a canvas that fits its place, scales, axes, and the marks of samples.
 
-import { format, logTicks, marker, ticks } from "../draw.js";
-
 /** @typedef {import("../types.js").App} App */
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Mounted} Mounted */
@@ -29,9 +27,56 @@ export function logarithmic(low, high, from, to) {
   return Object.assign(scale, { invert: (/** @type {number} */ place) => 10 ** inner.invert(place), low, high, log: true });
 }
 
-/** A number for people, to three digits or as many as are wanted. @param {number} value @param {number} [digits] */
+/**
+ * Round numbers between low and high, about `count` of them.
+ * @param {number} low @param {number} high @param {number} count @returns {number[]}
+ */
+export function ticks(low, high, count) {
+  if (!(high > low) || !Number.isFinite(high - low)) return [low].filter(Number.isFinite);
+  const rough = (high - low) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((one) => one >= rough * 0.999) ?? 10 * power;
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(Number((k * step).toPrecision(12)));
+  return found;
+}
+
+/**
+ * Powers of ten between low and high, at most about `count` of them.
+ * @param {number} low @param {number} high @param {number} count @returns {number[]}
+ */
+export function logTicks(low, high, count) {
+  if (!(low > 0) || !(high >= low)) return [];
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, count)));
+  const found = [];
+  for (let k = last; k >= first; k -= every) found.unshift(10 ** k);
+  return found;
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** 10 to a power, as it is written. @param {number} power */
+export function powerOfTen(power) {
+  return "10" + String(power).replace(/[-0-9]/g, (sign) => (sign === "-" ? "⁻" : RAISED[Number(sign)]));
+}
+
+/**
+ * A number for people: three or so digits, and powers of ten where they are easier to read.
+ * @param {number|null|undefined} value @param {number} [digits]
+ */
 export function written(value, digits = 3) {
-  return format(value, digits);
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e5 || size < 1e-3) {
+    const [front, power] = value.toExponential(Math.max(0, digits - 1)).split("e");
+    const plain = String(Number(front)).replace("-", "−");
+    return plain === "1" ? powerOfTen(Number(power)) : `${plain}·${powerOfTen(Number(power))}`;
+  }
+  return String(Number(value.toPrecision(Math.max(digits, Math.ceil(Math.log10(size)))))).replace("-", "−");
 }
 
 /** @typedef {(x: number, y: number, pen: Pen, state: State) => number|null} Hit */
@@ -193,10 +238,40 @@ export function stroke(ctx, colour, places, width = 1, dashes = []) {
 /** Samples of the kinds, as the certificate numbers them. */
 export const OUTSIDE = 0, CANDIDATE = 1, FREE = 2, BOUND = 3;
 
-/** A sample as the plane draws it. @param {Pen} pen @param {number} x @param {number} y @param {number} r @param {number} shape @param {number|null} kind */
+/** The outline of a class's mark around a place: circle, triangle, square, diamond, ...
+ * @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} r @param {number} shape
+ */
+export function outline(ctx, x, y, r, shape) {
+  ctx.beginPath();
+  const corners = [0, 3, 4, 4, 3, 5, 6, 3, 8, 5][shape % 10];
+  if (!corners) {
+    ctx.arc(x, y, r, 0, 2 * Math.PI);
+    return;
+  }
+  const turn = [0, -0.5, -0.25, 0, 0.5, -0.5, 0, 0, 0.125, 0.5][shape % 10] * Math.PI;
+  const size = r * [1, 1.3, 1.2, 1.3, 1.3, 1.15, 1.1, 1.3, 1.05, 1.15][shape % 10];
+  for (let k = 0; k < corners; k++) {
+    const angle = turn + (2 * Math.PI * k) / corners;
+    ctx.lineTo(x + size * Math.cos(angle), y + size * Math.sin(angle));
+  }
+  ctx.closePath();
+}
+
+/** A sample: its class by shape and colour, its kind by fill (a support vector) and a dark edge (on the margin).
+ * @param {{ctx: CanvasRenderingContext2D, ink: (name: string) => string}} pen @param {number} x @param {number} y @param {number} r @param {number} shape @param {number|null} kind
+ */
 export function mark({ ctx, ink }, x, y, r, shape, kind) {
-  const colours = { ink: ink("ink"), ground: ink("ground"), [`class-${shape % 10}`]: ink(`class-${shape % 10}`) };
-  marker(ctx, x, y, r, shape, kind, colours);
+  const colour = ink(`class-${shape % 10}`);
+  const support = kind === FREE || kind === BOUND;
+  const edged = kind === FREE || kind === CANDIDATE;
+  outline(ctx, x, y, r, shape);
+  ctx.fillStyle = support ? colour : ink("panel");
+  ctx.globalAlpha = support ? 1 : 0.8;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+  ctx.strokeStyle = edged ? ink("ink") : colour;
+  ctx.lineWidth = edged ? 2 : 1.5;
+  ctx.stroke();
 }
 
 /** A ring around what is pointed at, in a figure. @param {Pen} pen @param {number} x @param {number} y @param {number} [r] */

@@ -1,8 +1,7 @@
 // One update of a dual method: the pair of SMO in its box, or one coordinate on its interval, with the parabola of the
 // dual along it, how far it would have gone, and the clip.
 
-import { outline } from "../draw.js";
-import { asker, axes, classOf, figure, frameOf, label, linear, notice, part, stroke, written } from "./chart.js";
+import { asker, axes, classOf, figure, frameOf, label, linear, notice, outline, part, stroke, written } from "./chart.js";
 
 /** @typedef {import("../types.js").State} State */
 /**
