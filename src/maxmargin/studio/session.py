@@ -192,7 +192,7 @@ class Session:
     def view(self, command: Mapping[str, Any]) -> Answer:
         if command.get("run") is None:
             _, setting, _ = self._setting(command)
-            machine, point = setting.machines[self._machine(command, setting)], None
+            machine, track = setting.machines[self._machine(command, setting)], []
         else:
             _, run = self._running(command)
             setting = run.setting
@@ -200,9 +200,9 @@ class Session:
             machine, recording = setting.machines[place], run.recordings[place]
             last = len(recording.frames) - 1
             index = arguments.whole(command, "index", -1, -1, max(last, run.frames - 1, 0))
-            point = recording.frames[min(index, last) if index >= 0 else last].point if last >= 0 else None
-        name = arguments.text(command, "name")
-        header, arrays = views.view(views.Seen(machine.problem, machine.rows, setting.n, point), name, command)
+            track = [frame.point for frame in recording.frames[: min(index, last) + 1 if index >= 0 else None]]
+        name, point = arguments.text(command, "name"), track[-1] if track else None
+        header, arrays = views.view(views.Seen(machine.problem, machine.rows, setting.n, point, track), name, command)
         return {"name": name, **header}, arrays
 
     def export(self, command: Mapping[str, Any]) -> Answer:

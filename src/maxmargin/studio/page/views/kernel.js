@@ -53,7 +53,7 @@ export const kernel = {
         order = Array.from(answer.arrays.order);
         const side = Math.min(pen.width - 40, pen.height - 34);
         [box.right, box.bottom] = [box.left + side, box.top + side];
-        if (kept?.key !== answer || kept.image.dataset.theme !== state.theme) kept = { key: answer, image: painted(answer, state.theme) };
+        if (!kept || kept.key !== answer || kept.image.dataset.theme !== state.theme) kept = { key: answer, image: painted(answer, state.theme) };
         pen.ctx.imageSmoothingEnabled = false;
         pen.ctx.drawImage(kept.image, box.left, box.top, side, side);
         borders(pen, box, order, state);

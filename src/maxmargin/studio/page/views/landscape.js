@@ -49,7 +49,7 @@ export const landscape = {
         const box = { left: 52, right: pen.width - 14, top: 22, bottom: pen.height - 40 };
         const x = linear(answer.x0, answer.x1, box.left, box.right);
         const y = linear(answer.y0, answer.y1, box.bottom, box.top);
-        if (kept?.key !== answer || kept.image.dataset.theme !== state.theme) kept = { key: answer, image: shaded(pen, answer, state.theme) };
+        if (!kept || kept.key !== answer || kept.image.dataset.theme !== state.theme) kept = { key: answer, image: shaded(pen, answer, state.theme) };
         pen.ctx.imageSmoothingEnabled = true;
         pen.ctx.drawImage(kept.image, box.left, box.top, box.right - box.left, box.bottom - box.top);
         contours(pen, box, answer);
