@@ -171,7 +171,7 @@ export const FONT = "12px system-ui, sans-serif";
 /** Axes in a box: faint lines at the ticks, their numbers outside, names at the ends.
  * @param {Pen} pen @param {Box} box @param {{x?: Scale|null, y?: Scale|null, xName?: string, yName?: string, whole?: boolean, xTicks?: number[]}} parts
  */
-export function axes({ ctx, ink }, box, { x = null, y = null, xName = "", yName = "", whole = false, xTicks }) {
+export function axes({ ctx, ink, width }, box, { x = null, y = null, xName = "", yName = "", whole = false, xTicks }) {
   ctx.save();
   ctx.font = FONT;
   ctx.lineWidth = 1;
@@ -192,11 +192,13 @@ export function axes({ ctx, ink }, box, { x = null, y = null, xName = "", yName 
     ctx.textBaseline = "top";
     const found = xTicks ?? (x.log ? logTicks(x.low, x.high, count) : ticks(x.low, x.high, count));
     for (const value of found) {
-      if (whole && !Number.isInteger(value)) continue;
+      if (whole && !x.log && !Number.isInteger(value)) continue;
       const at = Math.round(x(value)) + 0.5;
       stroke(ctx, ink("line"), [at, box.bottom, at, box.bottom + 4]);
       ctx.fillStyle = ink("quiet");
-      ctx.fillText(written(value), at, box.bottom + 6);
+      const text = written(value);
+      const half = ctx.measureText(text).width / 2 + 1;
+      ctx.fillText(text, Math.min(Math.max(at, half), width - half), box.bottom + 6);
     }
   }
   stroke(ctx, ink("quiet"), [box.left, box.bottom + 0.5, box.right, box.bottom + 0.5]);

@@ -1,6 +1,6 @@
 // A slider over C on a certified path: every stop is solved and proved before it is shown.
 
-import { levelLine } from "../geometry.js";
+import { image, levelIn } from "../shading.js";
 import { asker, axes, figure, label, linear, logarithmic, notice, part, stroke, written } from "./chart.js";
 import { drawAxes, drawSamples, planeOf, sampleAt } from "./plane.js";
 
@@ -48,7 +48,6 @@ export const path = {
         // A wider or narrower picture alone is no reason to solve all again.
         if (asked.get(key, { problem: state.problem.problem, machine: state.machine, name: "path", count: COUNT, low: LOW, high: HIGH, field }).current) {
           ({ answer, error } = asked.get(key, {}));
-          if (answer && !answer.window) answer.window = field;
         }
         if (!answer) return notice(pen, error || "Solving for each C …");
         const k = stop();
@@ -103,43 +102,37 @@ export function said(answer, k) {
 
 /** The sides, the hyperplane and the margins of a stop. @param {import("./chart.js").Pen} pen @param {import("./plane.js").Plane} room @param {any} answer @param {number} k @param {State} state */
 function drawField({ ctx, ink }, { x, y, box }, answer, k, state) {
-  const field = answer.arrays.field;
-  if (!field || !answer.window) return;
+  const { field, window } = answer.arrays.field ? { field: answer.arrays.field, window: answer.window } : {};
+  if (!field) return;
+  const nx = window.nx;
+  const ny = field.shape.length === 3 ? window.ny : 1;
+  const values = field.subarray(k * nx * ny, (k + 1) * nx * ny);
   ctx.save();
   ctx.beginPath();
   ctx.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   ctx.clip();
-  const [, ny, nx] = field.shape.length === 3 ? field.shape : [0, 1, field.shape[1]];
-  const values = field.subarray(k * nx * ny, (k + 1) * nx * ny);
-  const { x0, x1, y0, y1 } = answer.window;
-  const at = (/** @type {number} */ i) => x(x0 + (i / (nx - 1)) * (x1 - x0));
   if (ny === 1) {
+    const at = (/** @type {number} */ i) => x(window.x0 + (i / (nx - 1)) * (window.x1 - window.x0));
     stroke(ctx, ink("ink"), Array.from(values, (_, i) => [at(i), y(values[i])]).flat(), 2);
-    ctx.restore();
-    return;
-  }
-  const up = (/** @type {number} */ j) => y(y0 + (j / (ny - 1)) * (y1 - y0));
-  const [wide, high] = [Math.abs(at(1) - at(0)) + 0.6, Math.abs(up(1) - up(0)) + 0.6];
-  const sides = state.points.task === "classification";
-  for (let j = 0; j < ny; j++)
-    for (let i = 0; i < nx; i++) {
-      const z = values[j * nx + i];
-      ctx.fillStyle = ink(`class-${z > 0 ? 1 : 0}`);
-      ctx.globalAlpha = (sides ? 0.05 + 0.17 * Math.min(1, Math.abs(z)) : z > 0 ? 0 : 0.12);
-      ctx.fillRect(at(i) - wide / 2, up(j) - high / 2, wide, high);
+  } else {
+    const shown = { values, classes: null, window };
+    const novelty = state.points.task === "novelty";
+    // The image has its values at the middles of its pixels: half a step more on every side.
+    const [hx, hy] = [(window.x1 - window.x0) / (nx - 1) / 2, (window.y1 - window.y0) / (ny - 1) / 2];
+    const [left, top] = [x(window.x0 - hx), y(window.y1 + hy)];
+    ctx.drawImage(image(shown, ink, novelty), left, top, x(window.x1 + hx) - left, y(window.y0 - hy) - top);
+    for (const level of novelty ? [0] : [-1, 1, 0]) {
+      const parts = levelIn(shown, level);
+      ctx.beginPath();
+      for (let p = 0; p < parts.length; p += 4) {
+        ctx.moveTo(x(parts[p]), y(parts[p + 1]));
+        ctx.lineTo(x(parts[p + 2]), y(parts[p + 3]));
+      }
+      ctx.strokeStyle = ink("ink");
+      ctx.lineWidth = level ? 1.2 : 2.2;
+      ctx.setLineDash(level ? (level > 0 ? [6, 3] : [2, 3]) : []);
+      ctx.stroke();
     }
-  ctx.globalAlpha = 1;
-  for (const level of sides ? [-1, 1, 0] : [0]) {
-    const parts = levelLine(values, nx, ny, level);
-    ctx.beginPath();
-    for (let p = 0; p < parts.length; p += 4) {
-      ctx.moveTo(at(parts[p]), up(parts[p + 1]));
-      ctx.lineTo(at(parts[p + 2]), up(parts[p + 3]));
-    }
-    ctx.strokeStyle = ink("ink");
-    ctx.lineWidth = level ? 1.2 : 2.2;
-    ctx.setLineDash(level ? (level > 0 ? [6, 3] : [2, 3]) : []);
-    ctx.stroke();
     ctx.setLineDash([]);
   }
   ctx.restore();

@@ -133,7 +133,9 @@ function drawBox(pen, box, line, state) {
   stroke(ctx, ink("accent"), [...at(Math.max(line.low, -far)), ...at(Math.min(line.high, far))], 2.5);
   drawStops(pen, at, line);
   ctx.restore();
-  label(pen, "Σβ stays", ...halfway(at(Math.max(line.low, -far)), at(Math.min(line.high, far))), "left", "quiet");
+  const inside = [-far, far].map((t) => at(Math.min(Math.max(t, line.low), line.high)));
+  const near = inside.map(([px, py]) => [Math.min(Math.max(px, square[0]), square[0] + square[2]), Math.min(Math.max(py, square[1]), square[1] + square[3])]);
+  label(pen, "Σβ stays", ...halfway(near[0], near[1]), "left", "quiet");
 }
 
 /** @param {number[]} a @param {number[]} b @returns {[number, number]} */
