@@ -21,9 +21,10 @@ export function gainAt(line, t) {
  * @param {Line} line @returns {[number, number]} */
 export function stepsShown(line) {
   const taken = line.after[0] - line.before[0];
-  const far = Math.max(Math.abs(taken), Math.abs(line.unclipped), 1e-12);
-  const ends = [line.low, line.high].filter((end) => Number.isFinite(end) && Math.abs(end) <= 4 * far);
-  const all = [0, taken, Math.sign(line.unclipped) * Math.min(Math.abs(line.unclipped), 6 * Math.max(Math.abs(taken), 0.15 * far)), ...ends];
+  // A step that was cut very short must still be seen: then its aim is outside the picture.
+  const aim = taken ? Math.sign(line.unclipped) * Math.min(Math.abs(line.unclipped), 6 * Math.abs(taken)) : line.unclipped;
+  const far = Math.max(Math.abs(taken), Math.abs(aim), 1e-12);
+  const all = [0, taken, aim, ...[line.low, line.high].filter((end) => Math.abs(end) <= 4 * far)];
   const room = 0.18 * (Math.max(...all) - Math.min(...all));
   return [Math.min(...all) - room, Math.max(...all) + room];
 }
