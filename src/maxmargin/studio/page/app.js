@@ -10,7 +10,7 @@ import { lessonNamed, mountLessons } from "./lessons.js";
 import { mountCertificate, mountPseudocode, mountRace, mountTransport } from "./panels.js";
 import { mountPlane } from "./plane.js";
 import { count, pointsOf, relabelled, removed } from "./points.js";
-import { mountSharing } from "./sharing.js";
+import { download, mountSharing } from "./sharing.js";
 import { mountSolvers } from "./solvers.js";
 import { createStore, History } from "./store.js";
 import { mountLegend, mountToolbar } from "./toolbar.js";
@@ -36,7 +36,7 @@ let pages = 0;
  * Build the page inside an element.
  * @param {HTMLElement} el
  * @param {import("./channel.js").Channel} channel
- * @param {"server"|"widget"} host
+ * @param {"server"|"widget"|"tape"} host
  * @returns {Promise<{destroy: () => void, app: any}>}
  */
 export async function open(el, channel, host) {
@@ -47,7 +47,7 @@ export async function open(el, channel, host) {
   const app = actions(store, channel, ++pages);
   const hello = await channel.request("hello");
   store.set({ hello });
-  const said = host === "server" ? fromAddress(location.hash) : {};
+  const said = channel.said ?? (host === "server" ? fromAddress(location.hash) : {});
   const page = layout(el, /** @type {any} */ (app));
   await begin(app, said, hello, still);
   const addressed = host === "server" ? address(store, first) : () => {};
@@ -221,6 +221,16 @@ function actions(store, channel, id) {
       store.set({ cursor: index === null || index >= last ? null : Math.max(0, index), playing: false });
       app.wake();
     },
+    address: () => `${location.href.split("#")[0]}#${toAddress(get(), firstState(get().host, get().theme))}`,
+    /** The run and the frame that are shown, to be written to a file. */
+    runToExport() {
+      const { runs, shown, cursor } = get();
+      const { handle, recorded, frame } = runs[shown];
+      if (handle && recorded) return { handle, index: cursor ?? recorded - 1 };
+      if (frame) return { handle: frame.run, index: 0 };
+      app.say("There is nothing to take away yet: press play first.");
+      return null;
+    },
     lesson: (/** @type {string|null} */ name, step = 0) => store.set({ lesson: name, lessonStep: step }),
     toggleView(/** @type {string} */ name) {
       const open = get().views;
@@ -284,6 +294,8 @@ function layout(el, app) {
 function planePanel(el, app) {
   const plane = mountPlane(el, app);
   listen(plane, app);
+  app.picture = () => plane.node.toBlob((blob) => blob && download("studio.png", blob));
+  app.drawing = () => download("studio.svg", new Blob([plane.svg()], { type: "image/svg+xml" }));
   return plane;
 }
 
