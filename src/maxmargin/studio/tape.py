@@ -99,8 +99,9 @@ def _points(run: Running, payload: _Payload) -> dict[str, Any]:
 def _run(run: Running, place: int, grid: Grid, payload: _Payload) -> dict[str, Any]:
     recording = run.recordings[place]
     count = len(recording.frames)
-    # Evenly, and the last one: the first frames of a long run are worth more, so they are taken closer together.
-    chosen = np.unique(np.round(np.geomspace(1.0, count, min(FRAMES, count))).astype(int) - 1)
+    # All of a short run. Of a long one the first frames are worth more, so they are taken closer together.
+    places = np.arange(count) if count <= FRAMES else np.round(np.geomspace(1.0, count, FRAMES)).astype(int) - 1
+    chosen = np.unique(places)
     frames = []
     for position, index in enumerate(chosen):
         header, arrays = shown(run.setting, place, recording, int(index), PARTS)

@@ -3,7 +3,7 @@
 
 import { open } from "./app.js";
 import { arraysOf, read, Refused } from "./channel.js";
-import { h } from "./dom.js";
+import { h, text } from "./dom.js";
 
 /** Frames that one command may bring, so that playing as fast as possible can still be seen. */
 const MOST = 12;
@@ -97,7 +97,11 @@ async function start() {
   if (!el || !data) return;
   try {
     const tape = JSON.parse(data.textContent ?? "");
-    /** @type {any} */ (window).studio = (await open(el, tapeChannel(tape), "tape")).app;
+    const { app } = await open(el, tapeChannel(tape), "tape");
+    el.querySelector(".studio")?.classList.add("tape");
+    text(/** @type {HTMLElement} */ (el.querySelector("h1")), tape.title);
+    text(/** @type {HTMLElement} */ (el.querySelector(".motto")), "A recorded run of maxmargin: play it, step through it, point at a sample.");
+    /** @type {any} */ (window).studio = app;
   } catch (error) {
     el.replaceChildren(h("p", { class: "refusal", role: "alert" }, /** @type {Error} */ (error).message));
   }
