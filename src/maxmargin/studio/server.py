@@ -8,6 +8,7 @@ which ends with its connection, or after a while without a command.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import secrets
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -84,7 +85,10 @@ class _Host:
         file = files.get(request.path_params["path"] or "index.html")
         if file is None:
             return Response("There is no such file.\n", 404, headers)
-        return Response(file.read_bytes(), 200, headers, media_type=TYPES[file.suffix])
+        raw = file.read_bytes()
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            raw, headers["Content-Encoding"] = gzip.compress(raw, 6, mtime=0), "gzip"
+        return Response(raw, 200, headers, media_type=TYPES[file.suffix])
 
     async def talk(self, socket: WebSocket) -> None:
         """One tab: its commands are answered one after the other."""
