@@ -22,7 +22,9 @@ OF_THE_PROBLEM: dict[str, dict[str, Any]] = {
 #: Views of each frame.
 OF_A_FRAME = ("hulls", "step")
 #: Points of the fields of a path along each side.
-FIELD = 32
+FIELD = 40
+#: How much wider than high a picture may be.
+WIDEST = 1.7
 
 Add = Callable[[Mapping[str, np.ndarray]], dict[str, Any]]
 
@@ -30,7 +32,7 @@ Add = Callable[[Mapping[str, np.ndarray]], dict[str, Any]]
 def views_of_problem(run: Running, place: int, window: Mapping[str, float], add: Add) -> list[dict[str, Any]]:
     """The views of a machine's problem; a view that refuses it is recorded with its sentence."""
     machine, count = run.setting.machines[place], run.setting.n
-    field = {**{name: window[name] for name in ("x0", "x1", "y0", "y1")}, "nx": FIELD, "ny": FIELD}
+    field = {**_roomy(window), "nx": FIELD, "ny": FIELD}
     told = []
     for name, arguments in OF_THE_PROBLEM.items():
         more = {"field": field} if name == "path" else {}
@@ -53,6 +55,20 @@ def views_of_run(run: Running, place: int, chosen: Sequence[int], add: Add) -> l
         alike = all("error" in one for one in of_frames) and len({one["error"] for one in of_frames}) == 1
         told += [{"name": name, "error": of_frames[0]["error"]}] if alike else of_frames
     return [*told, _recorded("track", Seen(machine.problem, machine.rows, count, track[-1], track), {}, add)]
+
+
+def _roomy(window: Mapping[str, float]) -> dict[str, float]:
+    """A window that is wide and high enough for a picture of any usual shape."""
+    wide, high = window["x1"] - window["x0"], window["y1"] - window["y0"]
+    more_x, more_y = (
+        0.5 * (max(1.15 * one, WIDEST * other) - one) for one, other in ((wide, high), (high, 0.6 * wide))
+    )
+    return {
+        "x0": window["x0"] - more_x,
+        "x1": window["x1"] + more_x,
+        "y0": window["y0"] - more_y,
+        "y1": window["y1"] + more_y,
+    }
 
 
 def _recorded(name: str, seen: Seen, arguments: Mapping[str, Any], add: Add) -> dict[str, Any]:

@@ -26,7 +26,7 @@ export const landscape = {
   mount(el, app) {
     let reach = "1";
     const bar = part(el, "div", "", "view-bar");
-    choice(bar, "Show:", { 0.4: "close", 1: "the optimum and the origin", 4: "far" }, reach, (value) => {
+    choice(bar, "Show:", { 0.4: "close", 1: "with the origin", 4: "far" }, reach, (value) => {
       reach = value;
       shown.update(app.store.get());
     });

@@ -15,12 +15,12 @@ export const path = {
   id: "path",
   title: "Path of C",
   doc: "What the fit becomes as C grows: each stop is solved and proved beforehand; the kinds of the samples change, one by one.",
-  applies: () => true,
+  applies: (state) => (state.points.task === "novelty" ? "For one class C only scales w: ν is what decides." : true),
   mount(el, app) {
     const bar = part(el, "label", "C ", "view-bar");
     const slider = /** @type {HTMLInputElement} */ (part(bar, "input"));
     Object.assign(slider, { type: "range", min: "0", max: String(COUNT - 1), step: "1", value: String(Math.floor(COUNT / 2)) });
-    slider.style.flex = "1";
+    slider.style.flex = "1 1 200px";
     const value = part(bar, "output", "", "view-said");
     const use = /** @type {HTMLButtonElement} */ (part(bar, "button", "Use this C"));
     const again = () => {
@@ -34,6 +34,14 @@ export const path = {
     slider.addEventListener("input", again);
     use.addEventListener("click", () => answer && app.change({ C: Number(answer.arrays.C[stop()].toPrecision(3)), nu: null }));
     const stop = () => Math.min(Number(slider.value), (answer?.arrays.C.length ?? 1) - 1);
+    /** A new path begins at the C that is nearest to the problem's own. @param {State} state */
+    const begin = (state) => {
+      const wanted = Math.log(Math.min(Math.max(state.problem?.C ?? 1, LOW), HIGH));
+      const apart = Array.from(answer.arrays.C, (C) => Math.abs(Math.log(C) - wanted));
+      slider.max = String(apart.length - 1);
+      slider.value = String(apart.indexOf(Math.min(...apart)));
+      use.hidden = state.host === "tape";
+    };
 
     const plane = figure(el, app, {
       height: (width) => Math.min(380, Math.max(250, width * 0.66)),
@@ -47,7 +55,9 @@ export const path = {
         const field = { x0: x.low, x1: x.high, y0: y.low, y1: y.high, nx: GRID, ny: GRID };
         // A wider or narrower picture alone is no reason to solve all again.
         if (asked.get(key, { problem: state.problem.problem, machine: state.machine, name: "path", count: COUNT, low: LOW, high: HIGH, field }).current) {
+          const had = answer;
           ({ answer, error } = asked.get(key, {}));
+          if (answer && answer !== had) begin(state);
         }
         if (!answer) return notice(pen, error || "Solving for each C …");
         const k = stop();

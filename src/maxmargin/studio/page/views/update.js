@@ -47,7 +47,7 @@ export const update = {
   },
   mount(el, app) {
     const said = part(el, "p", "", "view-said");
-    const asked = asker(app, () => shown.update(app.store.get()));
+    const asked = asker(app, () => update(app.store.get()));
     /** @type {{line: Line|null, error: string}} */ let now = { line: null, error: "" };
     const read = (/** @type {State} */ state) => {
       const frame = frameOf(state);
@@ -58,10 +58,9 @@ export const update = {
       return { line: current || !error ? answer : null, error };
     };
     const shown = figure(el, app, {
-      height: (width) => (width < 480 ? 470 : 280),
+      height: (width) => (now.line ? (width < 480 ? 470 : 280) : 110),
       order: () => now.line?.indices ?? [],
       draw(pen, state) {
-        now = read(state);
         said.textContent = now.line ? words(now.line, state) : "";
         if (!now.line) return notice(pen, now.error || "…");
         const { width, height } = pen;
@@ -79,7 +78,12 @@ export const update = {
       },
       tell: (state) => (now.line ? words(now.line, state) : "The update: there is none to show."),
     });
-    return shown;
+    const { destroy } = shown;
+    const update = (/** @type {State} */ state) => {
+      now = read(state);
+      shown.update(state);
+    };
+    return { update, destroy };
   },
 };
 
