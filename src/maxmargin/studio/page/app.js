@@ -268,7 +268,7 @@ function layout(el, app) {
     h("header", {}, h("h1", {}, "maxmargin studio"), h("p", { class: "motto" }, "Support vector machines with proof: move a point, watch the margin answer."), h("div", { class: "row" }, panel("lessons-button", lessonsButton), theme)),
     h("div", { class: "columns" },
       h("div", { class: "left" }, panel("data", mountData, "data"), panel("problem", mountProblem, "problem"), panel("solvers", mountSolvers, "solvers"), panel("sharing", mountSharing, "sharing")),
-      h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm")),
+      h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
       h("div", { class: "right" }, panel("lesson", mountLessons, "lesson"), panel("certificate-panel", mountCertificate, "certificate"), panel("views", mountViews, "views"))),
     live);
   el.append(root);
@@ -330,6 +330,11 @@ function mountViews(el, app) {
   el.append(h("h2", {}, "Views"), bar, places);
   /** @type {Map<string, {node: HTMLElement, mounted: any}>} */
   const open = new Map();
+  /** Two views beside the plane, the others below it, as long as there is more room. */
+  const free = () => {
+    const below = /** @type {HTMLElement|null} */ (el.closest(".studio")?.querySelector(".places.more"));
+    return below && places.children.length >= 2 && below.children.length < places.children.length ? below : places;
+  };
   const buttons = new Map(views.map((view) => [view.id, h("button", { type: "button", title: view.doc, onclick: () => app.toggleView(view.id) }, view.title)]));
   bar.append(...buttons.values());
   /** @param {State} state */
@@ -346,14 +351,14 @@ function mountViews(el, app) {
         place?.mounted?.destroy();
         const node = h("figure", { class: "view" }, h("h3", {}, view.title), h("p", { class: "note" }, applies));
         if (place) place.node.replaceWith(node);
-        else places.append(node);
+        else free().append(node);
         open.set(view.id, { node, mounted: null });
       } else if (wanted && !place?.mounted) {
         const node = h("figure", { class: "view", "data-view": view.id }, h("h3", {}, view.title));
         const inner = h("div", {});
         node.append(inner, h("figcaption", {}, view.doc));
         if (place) place.node.replaceWith(node);
-        else places.append(node);
+        else free().append(node);
         place = { node, mounted: view.mount(inner, app) };
         open.set(view.id, place);
       } else if (!wanted && place) {

@@ -1,6 +1,7 @@
 // The panels beside the plane: what is proved, how the algorithm goes, and the buttons of a run.
 
 import { h, text } from "./dom.js";
+import { accuracyOf } from "./points.js";
 import { written } from "./views/chart.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -48,7 +49,8 @@ export function mountCertificate(el, _app) {
     show("KKT violation", written(proof.kkt_violation, 3), proof.kkt_violation);
     show("support vectors", `${counts.free + counts.bound} (${counts.free} free, ${counts.bound} bound)`);
     show("margin", written(frame.margin, 4));
-    show("accuracy", state.points.task === "regression" || frame.accuracy === null ? "–" : `${(100 * frame.accuracy).toFixed(1)} %`);
+    const accuracy = accuracyOf(state.points, frame);
+    show("accuracy", accuracy === null ? "–" : `${(100 * accuracy).toFixed(1)} %`);
     const related = Object.entries(frame.related ?? {}).map(([name, one]) => `Of ${name}: gap ${written(one.relative_gap, 3)}.`).join(" ");
     text(remark, [frame.inseparable?.text, proof.remark, related, frame.status?.text, frame.solved ? `Solved at once by ${frame.solver}; press play to watch ${state.runs[state.shown].solver} get there.` : ""].filter(Boolean).join(" "));
   };
