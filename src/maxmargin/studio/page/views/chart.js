@@ -373,12 +373,15 @@ export function nearest(xs, ys, x, y, reach = 18) {
  * Asks the host for a view, one question at a time; while it is busy only the newest question is kept. An answer is
  * kept by its key until another key is asked for.
  * @param {App} app @param {() => void} ready called when an answer is there
+ * @param {number} [patience] milliseconds without a newer question before one is asked: for answers that take long
  */
-export function asker(app, ready) {
+export function asker(app, ready, patience = 0) {
   /** @type {string} */ let having = "";
   /** @type {any} */ let answer = null;
   let error = "";
   let busy = false;
+  let newest = "";
+  let timer = 0;
   /** @type {[string, Record<string, any>]|null} */ let waiting = null;
   const ask = async (/** @type {string} */ key, /** @type {Record<string, any>} */ args) => {
     busy = true;
@@ -397,10 +400,13 @@ export function asker(app, ready) {
   return {
     /** The newest answer, perhaps of an older question. @param {string} key @param {Record<string, any>} args */
     get(key, args) {
-      if (key !== having) {
-        if (busy) waiting = [key, args];
-        else ask(key, args);
+      if (key !== having && busy) waiting = [key, args];
+      else if (key !== having && !patience) ask(key, args);
+      else if (key !== having && key !== newest) {
+        clearTimeout(timer);
+        timer = window.setTimeout(() => key === newest && key !== having && !busy && ask(key, args), patience);
       }
+      newest = key;
       return { answer, error: key === having ? error : "", current: key === having };
     },
   };

@@ -32,7 +32,7 @@ export const landscape = {
     });
     const said = part(bar, "output", "", "view-said");
     const again = () => shown.update(app.store.get());
-    const asked = asker(app, again);
+    const asked = asker(app, again, 150);
     /** @type {ReturnType<typeof tracker>[]} */ const tracks = Array.from({ length: 4 }, () => tracker(app, again));
     /** @type {any} */ let answer = null;
     /** @type {{key: any, image: HTMLCanvasElement}|null} */ let kept = null;

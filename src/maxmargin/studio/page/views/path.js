@@ -27,7 +27,7 @@ export const path = {
       plane.update(app.store.get());
       counts.update(app.store.get());
     };
-    const asked = asker(app, again);
+    const asked = asker(app, again, 350);
     /** @type {any} */ let answer = null;
     let error = "";
     /** @type {import("./plane.js").Plane|null} */ let room = null;
