@@ -351,6 +351,13 @@ export function classOf(state, i) {
   return state.points.task === "classification" ? state.points.y[i] : 0;
 }
 
+/** The classes of the shown machine's negative and positive side, by their numbers. @param {State} state @returns {[number, number]} */
+export function sidesOf(state) {
+  const machine = state.problem?.machines[state.machine];
+  const positive = machine?.positive ?? 1;
+  return [machine?.negative ?? (positive === 0 ? 1 : 0), positive]; // against all others: one of them
+}
+
 /** The part of a problem's array that belongs to the shown machine. @param {State} state @param {"lower"|"upper"|"target"|"weight"} name */
 export function ofMachine(state, name) {
   const problem = state.problem;

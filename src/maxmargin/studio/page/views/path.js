@@ -1,7 +1,7 @@
 // A slider over C on a certified path: every stop is solved and proved before it is shown.
 
 import { image, levelIn } from "../shading.js";
-import { asker, axes, figure, label, linear, logarithmic, notice, part, stroke, written } from "./chart.js";
+import { asker, axes, figure, label, linear, logarithmic, notice, part, sidesOf, stroke, written } from "./chart.js";
 import { drawAxes, drawSamples, planeOf, sampleAt } from "./plane.js";
 
 /** @typedef {import("../types.js").State} State */
@@ -127,10 +127,12 @@ function drawField({ ctx, ink }, { x, y, box }, answer, k, state) {
   } else {
     const shown = { values, classes: null, window };
     const novelty = state.points.task === "novelty";
+    const sides = sidesOf(state);
+    const shade = (/** @type {string} */ name) => ink(name === "class-0" || name === "class-1" ? `class-${sides[Number(name.at(-1))] % 10}` : name);
     // The image has its values at the middles of its pixels: half a step more on every side.
     const [hx, hy] = [(window.x1 - window.x0) / (nx - 1) / 2, (window.y1 - window.y0) / (ny - 1) / 2];
     const [left, top] = [x(window.x0 - hx), y(window.y1 + hy)];
-    ctx.drawImage(image(shown, ink, novelty), left, top, x(window.x1 + hx) - left, y(window.y0 - hy) - top);
+    ctx.drawImage(image(shown, shade, novelty), left, top, x(window.x1 + hx) - left, y(window.y0 - hy) - top);
     for (const level of novelty ? [0] : [-1, 1, 0]) {
       const parts = levelIn(shown, level);
       ctx.beginPath();
