@@ -137,6 +137,7 @@ export function figure(el, app, parts) {
       if (kind === "down" && taken) {
         pressed = true;
         canvas.setPointerCapture?.(event.pointerId);
+        canvas.focus({ preventScroll: true });
         event.preventDefault();
       }
       if (kind === "up") pressed = false;
