@@ -83,10 +83,10 @@ export function written(value, digits = 3) {
 
 /**
  * A canvas as wide as its place. `draw` gets a pen and the state; `hit` finds the sample under the pointer, which then
- * lights up everywhere; `order` are the samples that the arrow keys go through; `tell` is the picture in words.
+ * lights up everywhere; `needs` is all that the picture depends on, where it is not to be drawn anew each time; `order` are the samples that the arrow keys go through; `tell` is the picture in words.
  * @param {HTMLElement} el @param {App} app
  * @param {{height: number | ((width: number) => number), draw: (pen: Pen, state: State) => void, hit?: Hit, order?: (state: State) => ArrayLike<number>,
- *          tell: (state: State) => string, press?: (x: number, y: number, pen: Pen, state: State, kind: "down"|"move"|"up") => boolean}} parts
+ *          tell: (state: State) => string, needs?: (state: State) => any[], press?: (x: number, y: number, pen: Pen, state: State, kind: "down"|"move"|"up") => boolean}} parts
  * @returns {Mounted & {canvas: HTMLCanvasElement}}
  */
 export function figure(el, app, parts) {
@@ -102,11 +102,17 @@ export function figure(el, app, parts) {
   let pen = null;
   let told = "";
   let pressed = false;
+  /** @type {any[]} */ let drawn = [];
 
   const update = (/** @type {State} */ state) => {
     const width = Math.floor(el.clientWidth);
     if (width < 40) return;
     const height = typeof parts.height === "function" ? parts.height(width) : parts.height;
+    if (parts.needs) {
+      const now = [width, height, state.theme, ...parts.needs(state)];
+      if (now.length === drawn.length && now.every((one, k) => one === drawn[k])) return;
+      drawn = now;
+    }
     const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
@@ -152,7 +158,8 @@ export function figure(el, app, parts) {
   canvas.addEventListener("pointermove", (event) => handle(event, "move"));
   canvas.addEventListener("pointerup", (event) => handle(event, "up"));
   canvas.addEventListener("pointercancel", (event) => handle(event, "up"));
-  canvas.addEventListener("pointerleave", () => parts.hit && app.hover(null));
+  // A finger that is lifted leaves, too; what it touched stays lit.
+  canvas.addEventListener("pointerleave", (event) => parts.hit && event.pointerType !== "touch" && app.hover(null));
   canvas.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const state = app.store.get();
