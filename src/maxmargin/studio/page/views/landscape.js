@@ -62,7 +62,7 @@ export const landscape = {
         const [bx, by] = [x(answer.arrays.best[0]), y(answer.arrays.best[1])];
         star(pen, bx, by);
         pen.ctx.restore();
-        label(pen, `least: ${written(answer.least, 5)}`, bx + 12, by - 14);
+        label(pen, `★ least: ${written(answer.least, 5)}`, box.left + 8, box.bottom - 14);
         said.textContent = words(state, tracks, answer);
       },
       tell: (state) => (answer ? `Landscape of the primal, its least value is ${written(answer.least, 5)}. ${words(state, tracks, answer)}` : "Landscape: nothing yet."),
