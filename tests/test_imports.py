@@ -33,7 +33,8 @@ LAYERS = (
     ("models",),
     ("training",),
     ("estimators", "plots", "report", "lesson"),
-    ("demo", "studio"),
+    ("studio",),
+    ("demo",),
     ("cli",),
     ("__main__",),
 )
