@@ -41,7 +41,7 @@ export const landscape = {
       draw(pen, state) {
         if (!state.problem) return notice(pen, state.problemError || "There is no problem yet.");
         const got = asked.get(`${state.problem.problem}/${state.machine}/${reach}`, {
-          problem: state.problem.problem, machine: state.machine, name: "landscape", reach: Number(reach), nx: 56, ny: 56,
+          problem: state.problem.problem, machine: state.machine, name: "landscape", reach: Number(reach),
         });
         if (got.error) return notice(pen, (said.textContent = got.error));
         answer = got.answer;
