@@ -139,9 +139,7 @@ def _run(run: Running, place: int, grid: Grid, payload: _Payload, most: int) -> 
         if not (alone and "w" in arrays and run.setting.X.shape[1] == 2):  # the page shades a single hyperplane itself
             points = [one.frames[run.place(k, int(index))].point for k, one in enumerate(run.recordings)]
             arrays |= run.fields.arrays(grid, points)
-        single = {
-            name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()
-        }
+        single = {name: _single(array) for name, array in arrays.items()}
         about = {
             "solver": recording.solver.name,
             "index": position,
