@@ -13,7 +13,8 @@ iteration costs one matrix of d × d, whatever the scale of the features; column
     4. The centred and corrected direction: σ = (μ after the affine step / μ)³.
     5. A step of 0.995 of the way to the nearest bound, the same for all variables.
     6. Variables that their multipliers hold at a bound are put there, the others take up what Σβ is off. The
-       certificate is about that β and w; where it fails, about β as it was, its heavier side scaled down.
+       certificate is about that β, w(β) and the middle of the biases that suit it; where it fails, about w as it was,
+       and then β as it was, its heavier side scaled down.
 
 Mehrotra, SIAM J. Optimization 2, 1992; Ferris & Munson, SIAM J. Optimization 13, 2002.
 """
@@ -24,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.certificate.kkt import extreme_slopes
 from maxmargin.numeric.compiled import compiled
 from maxmargin.small.cholesky import factor, substitute
 from maxmargin.small.crossover import balanced, betas, crossed_over, polish
@@ -123,10 +125,25 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     inside = np.zeros(len(boxed.c), np.bool_)
     if np.isfinite(best) and crossed_over(boxed, at, free, beta, inside):
         polish(rows, dual, boxed, inside, free, constant, b, beta)
-        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+        linked = np.dot(beta, rows.X)
+        middle = _middle_bias(rows, dual, beta, linked, b) if free else constant * constant * beta.sum()
+        proved = judged(rows, dual, free, constant, tol, linked, middle, beta, codes, step)
+        if proved[0] >= 0:
+            w[:] = linked
+        else:
+            proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
     if np.isfinite(best) and proved[0] < 0 and balanced(boxed, at, free, beta):
         proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
     return proved
+
+
+@compiled
+def _middle_bias(rows, dual, beta, w, b):
+    """Half-way between the steepest rise and fall of the dual; b where nothing can move."""
+    scores = np.dot(rows.X, w)
+    most, least = extreme_slopes(dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
+    middle = 0.5 * (most + least)
+    return middle if np.isfinite(middle) else b
 
 
 @compiled
