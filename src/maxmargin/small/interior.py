@@ -27,6 +27,7 @@ import numpy as np
 
 from maxmargin.certificate.kkt import extreme_slopes
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import mean_size, sum_of
 from maxmargin.small.cholesky import factor, substitute
 from maxmargin.small.crossover import balanced, betas, crossed_over, polish
 from maxmargin.small.judge import judged
@@ -126,7 +127,7 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     if np.isfinite(best) and crossed_over(boxed, at, free, beta, inside):
         polish(rows, dual, boxed, inside, free, constant, b, beta)
         linked = np.dot(beta, rows.X)
-        middle = _middle_bias(rows, dual, beta, linked, b) if free else constant * constant * beta.sum()
+        middle = _middle_bias(rows, dual, beta, linked, b) if free else constant * constant * sum_of(beta)
         proved = judged(rows, dual, free, constant, tol, linked, middle, beta, codes, step)
         if proved[0] >= 0:
             w[:] = linked
@@ -167,7 +168,7 @@ def _boxed(dual):
 @compiled
 def _first_point(boxed, d):
     """The middle of the box, w = 0, and multipliers that make it stationary."""
-    size = max(np.abs(boxed.q).mean(), 1e-300)
+    size = max(mean_size(boxed.q), 1e-300)
     half, zero = 0.5 * boxed.c, np.zeros(d + 1)
     return Point(half, half.copy(), np.maximum(boxed.q, 0.0) + size, np.maximum(-boxed.q, 0.0) + size, zero)
 
@@ -178,7 +179,7 @@ def _gap(S, dual, penalty, biased, z, beta, v):
     n, d = S.shape
     residual = np.empty(d + 1)
     residual[:d] = np.dot(beta, S)
-    residual[d] = beta.sum() if biased else 0.0
+    residual[d] = sum_of(beta) if biased else 0.0
     primal, value = 0.0, 0.0
     for j in range(d + 1):
         if penalty[j] > 0.0:
@@ -255,7 +256,7 @@ def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
     v = residual.copy()
     v[:d] += np.dot(pulls, S)
     if H[d, d] != 1.0 or residual[d] != 0.0:
-        v[d] += pulls.sum()
+        v[d] += sum_of(pulls)
     substitute(H, v)
     dz = np.dot(S, v[:d]) + v[d]
     a, low, high = np.empty(m), np.empty(m), np.empty(m)
