@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import mean_size, places_of, sum_of
 from maxmargin.small.cholesky import factor, substitute
 
 
@@ -23,7 +24,7 @@ def betas(boxed, a, beta):
 @compiled
 def crossed_over(boxed, at, free, beta, inside):
     """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
-    size = max(np.abs(boxed.q).mean(), 1e-300)
+    size = max(mean_size(boxed.q), 1e-300)
     m = len(at.a)
     a = np.empty(m)
     for k in range(m):
@@ -41,7 +42,7 @@ def crossed_over(boxed, at, free, beta, inside):
                 excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
                 if inside[k]:
                     room += min(a[k], boxed.c[k] - a[k])
-            if abs(excess) <= 1e-15 * boxed.c.sum():  # the certificate counts the rest as rounding
+            if abs(excess) <= 1e-15 * sum_of(boxed.c):  # the certificate counts the rest as rounding
                 break
             if abs(excess) >= room:
                 return False
@@ -58,7 +59,7 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
 
     They are kept where they stay inside their bounds.
     """
-    chosen, most = np.flatnonzero(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
+    chosen, most = places_of(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
     m = len(chosen)
     if m == 0 or m > most:
         return
@@ -66,7 +67,7 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
     for k in range(m):
         T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
     K = np.dot(T, T.T) + constant * constant
-    ridge = 1e-13 * np.trace(K) / m
+    ridge = 1e-13 * sum_of(np.diag(K)) / m
     for k in range(m):
         K[k, k] += ridge
     factor(K)
@@ -74,14 +75,14 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
     substitute(K, ones)
     moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
     for _ in range(3):
-        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * moved.sum())
+        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * sum_of(moved))
         step = np.empty(m)
         for k in range(m):
             i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
             step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
         substitute(K, step)
         if free:
-            shift = (step.sum() + moved.sum()) / ones.sum()
+            shift = (sum_of(step) + sum_of(moved)) / sum_of(ones)
             step -= shift * ones
             bias += shift
         for k in range(m):
@@ -100,7 +101,7 @@ def balanced(boxed, at, free, beta):
     betas(boxed, at.a, beta)
     if not free:
         return True
-    positive, negative = np.maximum(beta, 0.0).sum(), np.maximum(-beta, 0.0).sum()
+    positive, negative = sum_of(np.maximum(beta, 0.0)), sum_of(np.maximum(-beta, 0.0))
     if not min(positive, negative) > 0.0:
         return False
     for i in range(len(beta)):

@@ -13,7 +13,8 @@ iteration costs one matrix of d × d, whatever the scale of the features; column
     4. The centred and corrected direction: σ = (μ after the affine step / μ)³.
     5. A step of 0.995 of the way to the nearest bound, the same for all variables.
     6. Variables that their multipliers hold at a bound are put there, the others take up what Σβ is off. The
-       certificate is about that β and w; where it fails, about β as it was, its heavier side scaled down.
+       certificate is about that β, w(β) and the middle of the biases that suit it; where it fails, about w as it was,
+       and then β as it was, its heavier side scaled down.
 
 Mehrotra, SIAM J. Optimization 2, 1992; Ferris & Munson, SIAM J. Optimization 13, 2002.
 """
@@ -24,7 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.certificate.kkt import extreme_slopes
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import mean_size, sum_of
 from maxmargin.small.cholesky import factor, substitute
 from maxmargin.small.crossover import balanced, betas, crossed_over, polish
 from maxmargin.small.judge import judged
@@ -131,10 +134,25 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     inside = np.zeros(len(boxed.c), np.bool_)
     if np.isfinite(best) and crossed_over(boxed, at, free, beta, inside):
         polish(rows, dual, boxed, inside, free, constant, b, beta)
-        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+        linked = np.dot(beta, rows.X)
+        middle = _middle_bias(rows, dual, beta, linked, b) if free else constant * constant * sum_of(beta)
+        proved = judged(rows, dual, free, constant, tol, linked, middle, beta, codes, step)
+        if proved[0] >= 0:
+            w[:] = linked
+        else:
+            proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
     if np.isfinite(best) and proved[0] < 0 and balanced(boxed, at, free, beta):
         proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
     return proved
+
+
+@compiled
+def _middle_bias(rows, dual, beta, w, b):
+    """Half-way between the steepest rise and fall of the dual; b where nothing can move."""
+    scores = np.dot(rows.X, w)
+    most, least = extreme_slopes(dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
+    middle = 0.5 * (most + least)
+    return middle if np.isfinite(middle) else b
 
 
 @compiled
@@ -158,7 +176,7 @@ def _boxed(dual):
 @compiled
 def _first_point(boxed, d):
     """The middle of the box, w = 0, and multipliers that make it stationary."""
-    size = max(np.abs(boxed.q).mean(), 1e-300)
+    size = max(mean_size(boxed.q), 1e-300)
     half, zero = 0.5 * boxed.c, np.zeros(d + 1)
     return Point(half, half.copy(), np.maximum(boxed.q, 0.0) + size, np.maximum(-boxed.q, 0.0) + size, zero)
 
@@ -169,7 +187,7 @@ def _gap(S, dual, penalty, biased, z, beta, v):
     n, d = S.shape
     residual = np.empty(d + 1)
     residual[:d] = np.dot(beta, S)
-    residual[d] = beta.sum() if biased else 0.0
+    residual[d] = sum_of(beta) if biased else 0.0
     primal, value = 0.0, 0.0
     for j in range(d + 1):
         if penalty[j] > 0.0:
@@ -249,7 +267,7 @@ def _direction(S, H, boxed, at, inverse, z, residual, to_low, to_high):
     v = residual.copy()
     v[:d] += np.dot(pulls, S)
     if H[d, d] != 1.0 or residual[d] != 0.0:
-        v[d] += pulls.sum()
+        v[d] += sum_of(pulls)
     substitute(H, v)
     dz = np.dot(S, v[:d]) + v[d]
     a, low, high = np.empty(m), np.empty(m), np.empty(m)

@@ -6,6 +6,7 @@ import numpy as np
 
 from maxmargin.certificate.kkt import extreme_slopes, fill_codes
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import sum_of
 from maxmargin.small.proof import EPS, Sums, correct, objectives
 
 
@@ -20,7 +21,7 @@ def judged(rows, dual, free, constant, tol, w, b, beta, codes, steps):
         count += beta[i] != 0.0
         size += abs(beta[i])
     inside = b / constant if constant > 0.0 else 0.0
-    last = constant * beta.sum()
+    last = constant * sum_of(beta)
     sqnorm, dual_sqnorm = np.dot(w, w) + inside * inside, np.dot(v, v) + last * last
     dual_scores = np.dot(X, v) + constant * last
     # The rounding of a score, of ‖w‖² and of ‖w(β)‖², as in `rounding.plain_errors`.

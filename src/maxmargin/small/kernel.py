@@ -37,6 +37,8 @@ from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dua
 MOST_ROWS = 1500
 #: The most steps times rows (some tenths of a second): a problem that needs more is not small, whatever its size.
 MOST_WORK = 2e8
+#: The rows whose time a step takes at least, however few there are.
+LEAST_ROWS = 200
 #: Pair steps between two looks at the gap, which costs about one of them.
 BETWEEN = 16
 #: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
@@ -128,7 +130,7 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes, most_work):
             _add_row(values, j, -beta[j], g)
     diag = _diagonal(values)
     wanted, steps = AIM * tol, 0
-    while steps * n < most_work:
+    while steps * max(n, LEAST_ROWS) < most_work:
         # 1.
         asked = max(BETWEEN, int((LEAST_WORK - steps * n) / n))
         done = _pair_steps(values, dual, diag, beta, g, asked)

@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from maxmargin.losses import DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.sums import sum_of
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status
 from maxmargin.small.cholesky import factor, substitute
@@ -170,7 +171,7 @@ def _solve_and_certify(rows, dual, free, constant, tol, w, beta, codes):
         value = _pulls(dual, z, u, a)
         gradient = np.empty(d + 1)
         gradient[:d] = penalty * v[:d] - np.dot(u, rows.S)
-        gradient[d] = bias_penalty * v[d] - u.sum() if biased else 0.0
+        gradient[d] = bias_penalty * v[d] - sum_of(u) if biased else 0.0
         gap, size = 0.0, 0.0
         for j in range(d):
             gap += 0.5 * (rows.scale[j] * gradient[j]) ** 2
@@ -189,7 +190,7 @@ def _solve_and_certify(rows, dual, free, constant, tol, w, beta, codes):
             enough *= 1e-3
         # 3.
         direction = _direction(rows.S, a, penalty, bias_penalty, biased, gradient)
-        if not np.isfinite(direction.sum()):
+        if not np.isfinite(sum_of(direction)):
             break
         # 4.
         dz = np.dot(rows.S, direction[:d]) + direction[d]
