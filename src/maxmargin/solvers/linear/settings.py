@@ -212,3 +212,31 @@ class InteriorPointSettings:
     vector_work: float = 80.0
     #: The share of the longest step that is taken, so that slacks stay positive (Mehrotra).
     back_off: float = 0.995
+
+
+@dataclass(frozen=True)
+class ProximalNewtonSettings:
+    """`proximal_newton.py`, with `columns.py` and `lasso_steps.py`."""
+
+    #: Features that W has at least; up to 1/0.5 of them W is all.
+    least_features: int = 100
+    all_share: float = 0.5
+    #: The share of the whole gap down to which the problem on W is solved.
+    inner_share: float = 0.1
+    #: The share of the largest violation down to which a model is minimised: more would be lost to the next Newton step.
+    model_share: float = 0.1
+    #: Newton steps on one W, and rounds without any gain before rounding must be the reason.
+    most_steps: int = 50
+    patience: int = 3
+    #: Sweeps between two steps on faces, faces, and weights that one of them may bring to 0.
+    sweeps: int = 20
+    most_faces: int = 200
+    most_drops: int = 20
+    #: Features up to which the matrix of the model is formed, and the most features times their share of non-zeros:
+    #: BLAS forms it in the time of some thirty sweeps.
+    most_features: int = 1000
+    gram_share: float = 250.0
+    #: Columns with this share of non-zeros count as dense.
+    dense_share: float = 0.25
+    #: Multiply-adds for one evaluation of a loss. Tuned, as for truncated-newton.
+    evaluation_work: float = 20.0
