@@ -21,6 +21,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
+from maxmargin.estimators.parameters import FitParameters
 from maxmargin.models import Model, model_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
@@ -36,17 +37,9 @@ from maxmargin.training.train import Method, Solution, Task, Together, by_solve,
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
-class Machine(CallbackSupportMixin, BaseEstimator):
+class Machine(FitParameters, CallbackSupportMixin, BaseEstimator):
     """The base of all estimators."""
 
-    # The parameters that every estimator has.
-    solver: Any
-    tol: float
-    max_iter: int
-    max_time: float | None
-    random_state: Any
-    verbose: Any
-    warm_start: bool
     # What every fit leaves behind.
     certificate_: Certificate | CertificateSummary
     status_: Status

@@ -16,6 +16,7 @@ from maxmargin.estimators.base import check_option
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.parameters import BiasParameters, CostParameters, KernelClassParameters, estimator
 from maxmargin.kernels import Precomputed
 from maxmargin.losses.hinge import Hinge
 from maxmargin.models.classes import pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
@@ -29,12 +30,9 @@ from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
 
 
-class KernelClassifier(KernelMachine, Classifier):
+class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
     """What SVC and NuSVC share: everything but how much a misclassified sample costs."""
 
-    decision_function_shape: str
-    break_ties: bool
-    probability: bool
     temperature_: float | None
     n_support_: np.ndarray
 
@@ -190,50 +188,9 @@ class KernelClassifier(KernelMachine, Classifier):
         return np.log(self.predict_proba(X))
 
 
-class SVC(KernelClassifier):
+@estimator
+class SVC(CostParameters, BiasParameters, KernelClassifier):
     """C-support vector classification with a kernel: min ½‖w‖² + C Σ max(0, 1 − y z).
-
-    Parameters
-    ----------
-    C : float
-        The weight of the loss; ``inf`` is the hard margin.
-    kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.list_kernels()`, a
-        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
-    degree, gamma, coef0
-        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
-    shrinking : bool
-        False asks for a textbook solver, which does not set samples aside on the way.
-    cache_size : float
-        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
-    probability : bool
-        Whether to provide `predict_proba`: the softmax of the decision values over one temperature, which is calibrated
-        on held-out rows (five more fits). `sklearn.calibration.CalibratedClassifierCV` around this machine is the way
-        to calibrate with more parameters.
-    class_weight : dict or "balanced"
-        Multiplies C for each class.
-    decision_function_shape : "ovr" or "ovo"
-        One column a class, or one a pair of classes.
-    break_ties : bool
-        Whether `predict` breaks ties between classes by their decision values.
-    multi_class : "ovo" or "ovr"
-        Train one class against one (as scikit-learn does), or one against the rest.
-    bias : "free", "augmented" or "none"
-        An intercept that is not penalised, one that is (a constant feature 1), or none.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.list_solvers()`, or "auto": what `solve` chooses for the problem.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
 
     Attributes
     ----------
@@ -269,51 +226,6 @@ class SVC(KernelClassifier):
     - `cache_size` is 1000 MB rather than 200.
     - `multi_class`, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-4,
-        cache_size: float = 1000,
-        class_weight: Any = None,
-        verbose: bool = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: Any = None,
-        multi_class: str = "ovo",
-        bias: str = "free",
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multi_class = multi_class
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
 
     _shares = True
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Machine, check_option, like
+from maxmargin.estimators.parameters import KernelParameters
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.kernels.base import registry as kernels
@@ -30,13 +31,10 @@ from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.train import Solution, Task
 
 
-class KernelMachine(Machine):
+class KernelMachine(KernelParameters, Machine):
     """A machine whose w is a sum over support vectors."""
 
-    kernel: Any
-    shrinking: bool
     bias: Any
-    cache_size: float
     kernel_: Kernel
     support_vectors_: Any
     shape_fit_: tuple[int, int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from maxmargin.estimators.base import check_option, like
 from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.linear_machine import LinearMachine
+from maxmargin.estimators.parameters import estimator
 from maxmargin.models.classes import rest_from_pairs, votes_of_pairs
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.training.budget import Budget
@@ -20,43 +22,18 @@ from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
 
 
+@estimator
 class LinearSVC(LinearMachine, Classifier):
     """Linear support vector classification.
 
     Parameters
     ----------
-    penalty : "l2"
+    penalty : "l2", default "l2"
         There for scikit-learn's sake; "l1" is refused.
-    loss : "hinge" or "squared_hinge"
+    loss : "hinge" or "squared_hinge", default "squared_hinge"
         max(0, 1 − y z), or its square.
-    dual : "auto", True or False
-        There for scikit-learn's sake: every fit has a primal and a dual, and `solver` chooses the algorithm.
-    C : float
-        The weight of the loss.
-    multi_class : "ovr", "ovo" or "crammer_singer"
+    multi_class : "ovr", "ovo" or "crammer_singer", default "ovr"
         One class against the rest, one against one, or all in one problem (hinge loss, augmented intercepts).
-    fit_intercept : bool
-        False is ``bias="none"``.
-    intercept_scaling : float
-        The constant feature of ``bias="augmented"``, by which the intercept is penalised less.
-    class_weight : dict or "balanced"
-        Multiplies C for each class.
-    bias : "free", "augmented" or "none"
-        None is "free", and "augmented" for Crammer–Singer.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.list_solvers()`, or "auto": what `solve` chooses for the problem.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
 
     Attributes
     ----------
@@ -85,45 +62,9 @@ class LinearSVC(LinearMachine, Classifier):
     - ``multi_class="ovo"``, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
 
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: Any = "auto",
-        tol: float = 1e-4,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        class_weight: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = -1,
-        bias: str | None = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
-
-    _last_alpha: np.ndarray
-    _last_C: float
+    penalty: str = field(default="l2", kw_only=False)
+    loss: str = field(default="squared_hinge", kw_only=False)
+    multi_class: str = "ovr"
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

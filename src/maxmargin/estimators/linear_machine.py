@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Machine, check_option, like
+from maxmargin.estimators.parameters import CostParameters, LinearParameters
 from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
 from maxmargin.losses import loss as loss_by_name
@@ -25,15 +26,12 @@ from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution, Task, Together
 
 
-class LinearMachine(Machine):
+class LinearMachine(LinearParameters, CostParameters, Machine):
     """A machine whose w is a vector of the features."""
 
     loss: str
-    dual: Any
-    C: float
-    bias: Any
-    fit_intercept: bool
-    intercept_scaling: float
+    _last_alpha: np.ndarray
+    _last_C: float
     coef_: Any
     _duals: list[tuple[np.ndarray, np.ndarray]]
 

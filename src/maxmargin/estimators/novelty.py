@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 from maxmargin.estimators.base import check_nu
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.parameters import NuParameters, estimator
 from maxmargin.losses.one_class import OneClass
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution, Task
@@ -19,15 +20,14 @@ from maxmargin.training.train import Solution, Task
 ROUNDING = 1e-12
 
 
-class OneClassSVM(OutlierMixin, KernelMachine):
+@estimator
+class OneClassSVM(NuParameters, OutlierMixin, KernelMachine):
     """Novelty detection: the half-space (of the kernel's space) that holds all but a share nu of the rows.
 
     Parameters
     ----------
-    nu : float in (0, 1]
+    nu : float in (0, 1], default 0.5
         At most this share of the rows is outside, and at least this share are support vectors.
-    kernel, degree, gamma, coef0, tol, shrinking, ...
-        All others as for `SVC`.
 
     Attributes
     ----------
@@ -53,39 +53,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     #: The threshold is a free bias by definition.
     bias = "free"
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-4,
-        nu: float = 0.5,
-        shrinking: bool = True,
-        cache_size: float = 1000,
-        verbose: bool = False,
-        max_iter: int = -1,
-        random_state: Any = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from maxmargin.estimators.base import Machine
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.parameters import BiasParameters, CostParameters, WidthParameters, estimator
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.training.samples import Samples
@@ -77,15 +78,9 @@ class KernelRegressor(KernelMachine, Regressor):
         return self._scores(self._check_new(X))[:, 0]
 
 
-class SVR(KernelRegressor):
+@estimator
+class SVR(CostParameters, WidthParameters, BiasParameters, KernelRegressor):
     """ε-support vector regression with a kernel: min ½‖w‖² + C Σ max(0, |z − t| − ε).
-
-    Parameters
-    ----------
-    epsilon : float
-        The half-width of the tube in which errors cost nothing.
-    kernel, degree, gamma, coef0, tol, C, ...
-        All others as for `SVC`.
 
     Attributes
     ----------
@@ -107,43 +102,6 @@ class SVR(KernelRegressor):
     - ``C=inf`` is refused.
     - `random_state`, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        shrinking: bool = True,
-        cache_size: float = 1000,
-        verbose: bool = False,
-        max_iter: int = -1,
-        random_state: Any = None,
-        bias: str = "free",
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
 
     def _loss(self) -> Loss:
         return EpsilonInsensitive(self.epsilon)

@@ -21,6 +21,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
+from maxmargin.estimators.parameters import SearchParameters
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.result import Reason, Status
 from maxmargin.training.budget import SPENT, Budget
@@ -33,17 +34,8 @@ from maxmargin.training.train import Solution, Task
 SEARCH, SHORT = 0.6, 0.8
 
 
-class Search(BaseEstimator):
+class Search(SearchParameters, BaseEstimator):
     """What the searches share."""
-
-    Cs: Any
-    tol: float
-    cv_tol: float
-    cv: Any
-    scoring: Any
-    refit: bool
-    max_time: float | None
-    verbose: Any
 
     # The search
 
