@@ -17,31 +17,27 @@ from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
 from maxmargin.estimators.parameters import BiasParameters, CostParameters, KernelClassParameters, estimator
-from maxmargin.kernels import Precomputed
+from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.losses import Loss
 from maxmargin.losses.hinge import Hinge
-from maxmargin.models.classes import pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
+from maxmargin.models.classes import pack_pairs, rest_from_pairs, votes_of_pairs
 from maxmargin.models.probability import by_class, softened
 from maxmargin.result import Reason
 from maxmargin.training.budget import Budget
 from maxmargin.training.calibrate import calibrated
-from maxmargin.training.expansion import Expansion
 from maxmargin.training.pairs import shares_pairs, solve_pairs
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Task
+from maxmargin.training.train import Solution, Task
 
 
 class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
     """What SVC and NuSVC share: everything but how much a misclassified sample costs."""
 
-    temperature_: float | None
-    n_support_: np.ndarray
-
     #: Whether the pairs of classes may be solved together.
     _shares = False
 
-    def _cost(self) -> float:
-        """The C of the binary problems."""
-        raise NotImplementedError
+    def _loss(self) -> Loss:
+        return Hinge()
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -67,8 +63,9 @@ class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
         splits = self._problems(data, "rest" if self.multi_class == "ovr" else "one")
         names = self._names(splits)
         self._check_splits(data, [(name, one.rows, one.target) for name, one in zip(names, splits, strict=True)])
-        C, loss, cache = self._cost(), Hinge(), self.cache_size * 1e6
-        kernel = self.kernel_ = self._kernel(data.X, data.repeats)
+        kernel = self._kernel(data.X, data.repeats)
+        setting = self._setting(data, kernel)
+        C, loss, cache = setting.C, setting.loss, self.cache_size * 1e6
         shared = self._shares and self.multi_class == "ovo" and shares_pairs(kernel, self.bias, C, budget, len(splits))
         make = self._maker(kernel, data, budget, 1 if shared else len(splits))
         tasks = [
@@ -78,17 +75,17 @@ class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
             for name, one, start in zip(names, splits, self._warm(names, data.used, C), strict=True)
         ]
         together = partial(solve_pairs, data, kernel, loss, C, splits, cache, budget) if shared else None
-        self.temperature_ = None
         if self.probability:
-            self.temperature_ = calibrated(partial(self._decide, data), data.codes, data.weights, budget)
-        self._train(tasks, budget, data, C, (X, y, sample_weight), together)
+            temperature = calibrated(partial(self._decide, data, kernel), data.codes, data.weights, budget)
+            setting = self._setting(data, kernel, temperature)
+        self._train(tasks, budget, setting, (X, y, sample_weight), together)
         return self
 
-    def _decide(self, data: Samples, train: np.ndarray, test: np.ndarray, budget: Budget) -> np.ndarray:
+    def _decide(self, data: Samples, kernel: Kernel, train: np.ndarray, test: np.ndarray, budget: Budget) -> np.ndarray:
         """The decision values of some rows by a machine that was trained on others; the kernel is that of all rows."""
-        pairwise = isinstance(self.kernel_, Precomputed)
+        pairwise = isinstance(kernel, Precomputed)
         machine = clone(self).set_params(
-            kernel="precomputed" if pairwise else self.kernel_,
+            kernel="precomputed" if pairwise else kernel,
             probability=False,
             class_weight=None,
             decision_function_shape="ovr",
@@ -106,21 +103,17 @@ class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
     def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse what can be refused before any kernel value is computed."""
 
-    def _fitted(self, data, tasks, solutions):
-        n_iter = np.array([one.iterations for one in solutions], dtype=np.int32)
-        return {**super()._fitted(data, tasks, solutions), "n_iter_": n_iter}
+    def _iterations(self, solutions: list[Solution]) -> Any:
+        return np.array([one.iterations for one in solutions], dtype=np.int32)
 
-    def _packed(self, expansion: Expansion) -> np.ndarray:
-        return expansion.coef if self._by_rest(len(expansion.counts)) else pack_pairs(expansion.coef, expansion.counts)
+    def _packed(self, coef: np.ndarray) -> np.ndarray:
+        return coef if self._by_rest(len(self.classes_)) else pack_pairs(coef, self.n_support_)
 
-    def _expansion(self) -> np.ndarray:
-        coef = super()._expansion()
-        return coef if self._by_rest(len(self.classes_)) else unpack_pairs(coef, self.n_support_)
-
-    def _vector_classes(self) -> np.ndarray | None:
-        if self._by_rest(len(self.classes_)):
-            return None
-        return np.repeat(np.arange(len(self.n_support_)), self.n_support_)
+    @property
+    def temperature_(self) -> float | None:
+        """What decision values are divided by to give probabilities; None without `probability`."""
+        check_is_fitted(self)
+        return self.model_.temperature
 
     def _by_rest(self, classes: int) -> bool:
         return classes == 2 or self.multi_class == "ovr"
@@ -228,6 +221,3 @@ class SVC(CostParameters, BiasParameters, KernelClassifier):
     """
 
     _shares = True
-
-    def _cost(self) -> float:
-        return self.C

@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import check_option, like
+from maxmargin.estimators.base import check_option
 from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.linear_machine import LinearMachine
 from maxmargin.estimators.parameters import estimator
-from maxmargin.models.classes import rest_from_pairs, votes_of_pairs
+from maxmargin.kernels import Linear
+from maxmargin.losses import Loss
+from maxmargin.losses import loss as loss_by_name
+from maxmargin.models.classes import Scheme, rest_from_pairs, votes_of_pairs
+from maxmargin.models.model import Model
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.training.budget import Budget
 from maxmargin.training.crammer_singer import solve_crammer_singer
+from maxmargin.training.expansion import Support
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
 
@@ -92,20 +97,19 @@ class LinearSVC(LinearMachine, Classifier):
             return self
         splits = self._splits(data, "one" if self.multi_class == "ovo" else "rest")
         starts = self._warm([name for name, _, _ in splits], data.used, self.C)
+        setting = self._setting(data, Linear())
         tasks = [
-            Task(
-                name,
-                rows,
-                partial(self._problem, data, rows, signs, self.loss),
-                None if start is None else start[rows],
-            )
+            Task(name, rows, partial(self._problem, setting, rows, signs), None if start is None else start[rows])
             for (name, rows, signs), start in zip(splits, starts, strict=True)
         ]
         together = None
         if len(splits) == 1 or self.multi_class == "ovr":
-            together = self._together(data, [signs for _, _, signs in splits], self.loss, budget)
-        self._train(tasks, budget, data, self.C, (X, y, sample_weight), together)
+            together = self._together(setting, [signs for _, _, signs in splits], budget)
+        self._train(tasks, budget, setting, (X, y, sample_weight), together)
         return self
+
+    def _loss(self) -> Loss:
+        return loss_by_name(self.loss)
 
     def _bias(self) -> Any:
         if self.multi_class != "crammer_singer":
@@ -133,17 +137,22 @@ class LinearSVC(LinearMachine, Classifier):
             solved = solve_crammer_singer(data.X, data.codes, self.C * data.weights, constant, budget, start)
         support = np.flatnonzero(solved.alpha.any(axis=1))
         support = support[np.argsort(data.codes[support], kind="stable")]
-        coef, intercept = solved.W, solved.b
+        w, b = solved.W, solved.b
         if data.classes == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+            w, b = w[1:] - w[:1], b[1:] - b[:1]
+        scheme: Scheme = "binary" if data.classes == 2 else "ovr"
         attributes = {
-            "coef_": coef,
-            "intercept_": intercept,
-            "support_": data.used[support].astype(np.int32),
-            "support_vectors_": data.X[support],
-            "dual_coef_": like(data.X, solved.alpha[support].T),
-            "n_support_": np.bincount(data.codes[support], minlength=data.classes).astype(np.int32),
-            "_kind_codes": solved.certificate.kinds.codes[None, support],
+            "model_": Model("classification", Linear(), b, w.shape[1], w=w, classes=self.classes_, scheme=scheme),
+            "_support": Support(
+                data.used[support].astype(np.int32),
+                solved.certificate.kinds.codes[None, support],
+                np.bincount(data.codes[support], minlength=data.classes).astype(np.int32),
+                type(data.X),
+                data.X.dtype,
+                solved.alpha[support].T,
+                data.X[support] if self.keep_support else None,
+            ),
+            "_sparse": None,
             "n_iter_": solved.epochs,
             "certificate_": solved.certificate,
             "trace_": solved.trace,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.linear_machine import LinearMachine
 from maxmargin.estimators.parameters import estimator
 from maxmargin.estimators.regressors import Regressor
+from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
-from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Task
 
 LOSSES: dict[str, Callable[[float], Loss]] = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -73,23 +73,19 @@ class LinearSVR(LinearMachine, Regressor):
         """
         self._check_linear(tuple(LOSSES), "epsilon_insensitive")
         budget = self._budget()
-        loss = LOSSES[self.loss](self.epsilon)
         data, target = self._measured(X, y, sample_weight)
         everything = np.arange(len(target))
         (start,) = self._warm([None], data.used, self.C)
-        self._train(
-            [Task(None, everything, lambda: self._problem(data, everything, target, loss), start)],
-            budget,
-            data,
-            self.C,
-            (X, y, sample_weight),
-            self._together(data, [target], loss, budget),
-        )
+        setting = self._setting(data, Linear())
+        tasks = [Task(None, everything, lambda: self._problem(setting, everything, target), start)]
+        self._train(tasks, budget, setting, (X, y, sample_weight), self._together(setting, [target], budget))
         return self
 
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        attributes = super()._fitted(data, tasks, solutions)
-        return {**attributes, "coef_": attributes["coef_"][0]}
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss](self.epsilon)
+
+    def _normals(self, w: Any) -> Any:
+        return w[0]
 
     def predict(self, X: Any) -> np.ndarray:
         """The values of rows."""

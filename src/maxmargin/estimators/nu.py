@@ -32,6 +32,9 @@ class NuMachine(NuParameters):
         solution, _ = search(self._search(problem, self.nu), start, budget, problems, watch)
         return solution
 
+    def _training(self, *setting: Any) -> None:
+        """Its problem is not one that `certify` knows."""
+
 
 @estimator
 class NuSVC(NuMachine, KernelClassifier):
@@ -67,9 +70,6 @@ class NuSVC(NuMachine, KernelClassifier):
     """
 
     _search = Margin
-
-    def _cost(self) -> float:
-        return 1.0
 
     def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse a nu that asks for more support vectors than the smaller class of a problem has."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from maxmargin.estimators.parameters import BiasParameters, CostParameters, Widt
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Task
 
 
 class Regressor(RegressorMixin, Machine):
@@ -35,9 +34,6 @@ class Regressor(RegressorMixin, Machine):
 class KernelRegressor(KernelMachine, Regressor):
     """What SVR and NuSVR share."""
 
-    def _loss(self) -> Loss:
-        raise NotImplementedError
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train.
@@ -56,22 +52,15 @@ class KernelRegressor(KernelMachine, Regressor):
         self
         """
         budget = self._budget()
-        loss = self._loss()
         data, target = self._measured(X, y, sample_weight)
-        self.kernel_, make = self._problem_maker(data, budget, 1)
+        self._loss()  # a bad parameter is refused before any kernel value is computed
+        setting = self._setting(data, self._kernel(data.X, data.repeats))
+        make = self._maker(setting.kernel, data, budget, 1)
         everything = np.arange(len(target))
-        (start,) = self._warm([None], data.used, self.C)
-        self._train(
-            [Task(None, everything, lambda: make(everything, target, loss, self.C), start)],
-            budget,
-            data,
-            self.C,
-            (X, y, sample_weight),
-        )
+        (start,) = self._warm([None], data.used, setting.C)
+        tasks = [Task(None, everything, lambda: make(everything, target, setting.loss, setting.C), start)]
+        self._train(tasks, budget, setting, (X, y, sample_weight))
         return self
-
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        return {**super()._fitted(data, tasks, solutions), "n_iter_": solutions[0].iterations}
 
     def predict(self, X: Any) -> np.ndarray:
         """The values of rows."""

@@ -100,14 +100,15 @@ class Search(SearchParameters, BaseEstimator):
         machine = copy(base)
         machine.__dict__.pop("feature_names_in_", None)
         if hasattr(machine, "kernel"):
-            machine.kernel = machine.kernel_ = part.kernel
+            machine.kernel = part.kernel
         machine.n_features_in_ = part.samples.X.shape[1]
         tasks = self._tasks(machine, part.samples, targets[part.train])
 
         def score(C: float, solutions: list[Solution]) -> float:
             fitted = copy(machine)
             fitted.C = C
-            fitted.__dict__.update(fitted._fitted(part.samples, tasks, solutions))
+            setting = fitted._setting(part.samples, part.kernel)
+            fitted.__dict__.update(fitted._fitted(setting, tasks, solutions))
             return float(scorer(fitted, part.left_out, targets[part.test]))
 
         return Fold(tasks, score)

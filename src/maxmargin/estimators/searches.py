@@ -22,7 +22,7 @@ from maxmargin.estimators.parameters import (
 )
 from maxmargin.estimators.regressors import SVR
 from maxmargin.estimators.search import Search
-from maxmargin.kernels import Kernel
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.losses.hinge import Hinge
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
@@ -87,7 +87,6 @@ class SVCCV(BiasParameters, KernelSearch, ClassifierSearch):
         return _like(self, SVC)
 
     def _tasks(self, machine: Any, data: Samples, y: np.ndarray) -> list[Task]:
-        machine.temperature_ = None
         _, make = machine._problem_maker(data, machine._budget(), 1)
         splits = machine._splits(data, "rest" if self.multi_class == "ovr" else "one")
         return [Task(name, rows, partial(make, rows, signs, Hinge(), 1.0)) for name, rows, signs in splits]
@@ -130,9 +129,8 @@ class LinearSVCCV(ClassifierSearch):
     def _tasks(self, machine: Any, data: Samples, y: np.ndarray) -> list[Task]:
         machine.C = 1.0
         splits = machine._splits(data, "one" if self.multi_class == "ovo" else "rest")
-        return [
-            Task(name, rows, partial(machine._problem, data, rows, signs, self.loss)) for name, rows, signs in splits
-        ]
+        setting = machine._setting(data, Linear())
+        return [Task(name, rows, partial(machine._problem, setting, rows, signs)) for name, rows, signs in splits]
 
 
 @estimator
