@@ -33,7 +33,7 @@ LAYERS = (
     ("models",),
     ("training",),
     ("estimators", "plots", "report", "lesson"),
-    ("demo",),
+    ("demo", "studio"),
     ("cli",),
     ("__main__",),
 )

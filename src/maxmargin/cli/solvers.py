@@ -51,7 +51,8 @@ def _tell(solver: Any) -> None:
     """The algorithm as its file opens, what it starts from, and its fields."""
     import sys
 
-    from maxmargin.cli.listing import documented, show
+    from maxmargin.cli.listing import show
+    from maxmargin.registry import documented
 
     kind = type(solver)
     print(f"{solver.name}: {(sys.modules[kind.__module__].__doc__ or '').strip()}\n")

@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
+from maxmargin.estimators.checked import checked_new, checked_training
 from maxmargin.models import Model, model_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
@@ -31,9 +32,6 @@ from maxmargin.training.expansion import kinds_as_text
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
 from maxmargin.training.train import Method, Solution, Task, Together, by_solve, scaled_start, train
-
-#: How rows come in: dense or CSR, float32 or float64, nothing copied that is right already.
-ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
 class Machine(CallbackSupportMixin, BaseEstimator):
@@ -64,14 +62,12 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _check_training(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
         """X and y as scikit-learn checks them."""
-        if isinstance(y, str):  # "no_validation": a machine without targets
-            return validate_data(self, X, y, **ROWS, **options), y
-        return validate_data(self, X, y, **ROWS, **options)
+        return checked_training(self, X, y, **options)
 
     def _check_new(self, X: Any) -> Any:
         """New rows, with the features of the training rows."""
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **ROWS)
+        return checked_new(self, X)
 
     def _check_weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weights, and the rows of positive weight: a weight of 0 or less leaves its row out."""

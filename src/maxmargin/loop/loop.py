@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.errors import InvalidInput, Refused
 from maxmargin.loop.progress import Progress
 from maxmargin.loop.run import Callback, Run
-from maxmargin.loop.start import start_of
+from maxmargin.loop.start import generator_of, start_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Problem
@@ -38,6 +38,7 @@ def solve(
     max_time: float | None = None,
     max_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
+    rng: Any = None,
     start: Any = None,
     callbacks: Iterable[Callback] = (),
     every: int | None = None,
@@ -62,6 +63,8 @@ def solve(
         Iterations, as the solver counts them, after which it ends; None is no limit.
     random_state : int, Generator or None, default 0
         The same number gives the same bits; None is different every time.
+    rng : int, SeedSequence, Generator or BitGenerator, default None
+        The same by the name of SPEC 7, instead of `random_state`: whatever ``numpy.random.default_rng`` takes.
     start : Result, array, or pair (w, b), default None
         Where to begin: another fit, a dual point β, or a hyperplane. A solver that cannot start there refuses it.
     callbacks : functions of one `Look`, default ()
@@ -96,6 +99,7 @@ def solve(
     for name, budget in (("max_time", max_time), ("max_iter", max_iter), ("every", every)):
         if budget is not None and not budget > 0:
             raise InvalidInput(f"{name} is {budget}; it must be > 0")
+    generator = generator_of(random_state, rng)
     given = every, snapshots, tuple(callbacks)
     auto = isinstance(solver, str) and solver == "auto" and not options
     watched = snapshots or progress or every is not None or bool(given[-1])
@@ -122,7 +126,7 @@ def solve(
                 begin = start_of(problem, one, start)
                 patience = np.inf if one is chosen[-1] else enough[one.name]
                 run = Run(problem, one, tol, *given, watched or not auto, display, one is not chosen[-1], patience)
-                iterates = _iterates(one, problem, begin, np.random.default_rng(random_state))
+                iterates = _iterates(one, problem, begin, generator())
                 left = None if max_time is None else began + max_time - perf_counter()
                 start = None
                 try:

@@ -67,6 +67,14 @@ class Point(NamedTuple):
     v: np.ndarray
 
 
+class Inverse(NamedTuple):
+    """1/a, 1/(c − a) and 1/θ: what both directions of a step divide by."""
+
+    a: np.ndarray
+    rest: np.ndarray
+    theta: np.ndarray
+
+
 class Step(NamedTuple):
     """A direction: the change of a point."""
 
@@ -102,19 +110,19 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
         if gap <= enough * size or since > 4 or not np.isfinite(gap):
             break
         # 2.
-        theta, diagonal = _curvatures(boxed, at, n)
+        inverse, diagonal = _curvatures(boxed, at, n)
         _matrix(rows.S, diagonal, penalty, biased, H, root)
         factor(H)
         # 3.
         mu, zeros = _mean_product(at), np.zeros(len(boxed.c))
-        affine = _direction(rows.S, H, boxed, at, theta, z, residual, zeros, zeros)
+        affine = _direction(rows.S, H, boxed, at, inverse, z, residual, zeros, zeros)
         t = _longest(at, affine)
         after = _mean_product_after(at, affine, t)
         # 4.
         sigma = (after / mu) ** 3
         to_low = sigma * mu - affine.a * affine.low
         to_high = sigma * mu + affine.a * affine.high
-        direction = _direction(rows.S, H, boxed, at, theta, z, residual, to_low, to_high)
+        direction = _direction(rows.S, H, boxed, at, inverse, z, residual, to_low, to_high)
         # 5.
         t = min(1.0, SHORT * _longest(at, direction))
         _move(at, direction, t)
@@ -196,12 +204,15 @@ def _gap(S, dual, penalty, biased, z, beta, v):
 
 @compiled
 def _curvatures(boxed, at, n):
-    """θ of each variable, and Σ 1/θ of each sample."""
-    theta, diagonal = np.empty(len(boxed.c)), np.zeros(n)
-    for k in range(len(theta)):
-        theta[k] = at.low[k] / at.a[k] + at.high[k] / at.rest[k]
-        diagonal[boxed.sample[k]] += 1.0 / theta[k]
-    return theta, diagonal
+    """1/θ of each variable, and its sum for each sample."""
+    m = len(boxed.c)
+    inverse, diagonal = Inverse(np.empty(m), np.empty(m), np.empty(m)), np.zeros(n)
+    for k in range(m):
+        inverse.a[k], inverse.rest[k] = 1.0 / at.a[k], 1.0 / at.rest[k]
+        inverse.theta[k] = 1.0 / (at.low[k] * inverse.a[k] + at.high[k] * inverse.rest[k])
+    for k in range(m):
+        diagonal[boxed.sample[k]] += inverse.theta[k]
+    return inverse, diagonal
 
 
 @compiled
@@ -244,15 +255,15 @@ def _mean_product_after(at, step, t):
 
 
 @compiled
-def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
+def _direction(S, H, boxed, at, inverse, z, residual, to_low, to_high):
     """Newton's direction towards a·l = to_low and (c − a)·u = to_high; H is factored."""
     n, d = S.shape
-    m = len(theta)
+    m = len(boxed.c)
     right, pulls = np.empty(m), np.zeros(n)
     for k in range(m):
         off = -(boxed.sign[k] * z[boxed.sample[k]] + boxed.q[k] - at.low[k] + at.high[k])
-        right[k] = off + to_low[k] / at.a[k] - at.low[k] - to_high[k] / at.rest[k] + at.high[k]
-        pulls[boxed.sample[k]] += boxed.sign[k] * right[k] / theta[k]
+        right[k] = off + to_low[k] * inverse.a[k] - at.low[k] - to_high[k] * inverse.rest[k] + at.high[k]
+        pulls[boxed.sample[k]] += boxed.sign[k] * right[k] * inverse.theta[k]
     v = residual.copy()
     v[:d] += np.dot(pulls, S)
     if H[d, d] != 1.0 or residual[d] != 0.0:
@@ -261,9 +272,9 @@ def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
     dz = np.dot(S, v[:d]) + v[d]
     a, low, high = np.empty(m), np.empty(m), np.empty(m)
     for k in range(m):
-        a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) / theta[k]
-        low[k] = (to_low[k] - at.low[k] * a[k]) / at.a[k] - at.low[k]
-        high[k] = (to_high[k] + at.high[k] * a[k]) / at.rest[k] - at.high[k]
+        a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) * inverse.theta[k]
+        low[k] = (to_low[k] - at.low[k] * a[k]) * inverse.a[k] - at.low[k]
+        high[k] = (to_high[k] + at.high[k] * a[k]) * inverse.rest[k] - at.high[k]
     return Step(a, low, high, v)
 
 

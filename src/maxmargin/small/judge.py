@@ -23,9 +23,7 @@ def judged(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     inside = b / constant if constant > 0.0 else 0.0
     last = constant * sum_of(beta)
     sqnorm, dual_sqnorm = np.dot(w, w) + inside * inside, np.dot(v, v) + last * last
-    dual_scores = np.empty(n)
-    for i in range(n):
-        dual_scores[i] = np.dot(X[i], v) + constant * last
+    dual_scores = np.dot(X, v) + constant * last
     # The rounding of a score, of ‖w‖² and of ‖w(β)‖², as in `rounding.plain_errors`.
     largest = rows.largest + constant * constant
     R, norm, dual_norm = np.sqrt(largest), np.sqrt(sqnorm), np.sqrt(dual_sqnorm)

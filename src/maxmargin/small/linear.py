@@ -74,16 +74,39 @@ def small_rows(X: Any, centred: bool) -> Rows | None:
     if d > MOST_FEATURES or n * d > MOST_NUMBERS or n * d * d > MOST_WORK:
         return None
     X = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = X.mean(axis=0) if centred else np.zeros(d)
-        S = X - centre
-        scale = np.sqrt(np.einsum("ij,ij->j", S, S) / n)
-        largest = float(np.einsum("ij,ij->i", X, X).max(initial=0.0))
-    if not (np.isfinite(scale).all() and np.isfinite(largest) and (scale * scale > 0.0)[scale > 0.0].all()):
+    S, centre, scale, largest = _standardised(X, centred)
+    squares = scale * scale
+    if not (np.isfinite(squares.sum()) and np.isfinite(largest) and (squares > 0.0).all()):
         return None
-    scale[scale == 0.0] = 1.0
-    S /= scale
     return Rows(X, S, centre, scale, largest)
+
+
+@compiled
+def _standardised(X, centred):
+    """S, the centre and the scale of the columns (1 for a constant one), and the largest ‖x‖²."""
+    n, d = X.shape
+    S, centre, scale, largest = np.empty((n, d)), np.zeros(d), np.zeros(d), 0.0
+    if centred:
+        for i in range(n):
+            for j in range(d):
+                centre[j] += X[i, j]
+        centre /= n
+    for i in range(n):
+        square = 0.0
+        for j in range(d):
+            square += X[i, j] * X[i, j]
+            S[i, j] = X[i, j] - centre[j]
+            scale[j] += S[i, j] * S[i, j]
+        largest = max(largest, square)
+    for j in range(d):
+        scale[j] = np.sqrt(scale[j] / n)
+        if scale[j] == 0.0:
+            scale[j] = 1.0
+    inverse = 1.0 / scale
+    for i in range(n):
+        for j in range(d):
+            S[i, j] *= inverse[j]
+    return S, centre, scale, largest
 
 
 def is_small_loss(form: DualForm | None, rows: Rows) -> bool:
@@ -188,7 +211,7 @@ def _pulls(dual, z, u, a):
     for i in range(len(z)):
         u[i] = pull(dual, i, z[i])
         inside = u[i] != 0.0 and dual.lower[i] < u[i] < dual.upper[i]
-        a[i] = 1.0 / dual.ridge[i] if inside else 0.0
+        a[i] = dual.steepness[i] if inside else 0.0
         total += (dual.target[i] - z[i]) * u[i] - dual.tube[i] * abs(u[i]) - 0.5 * dual.ridge[i] * u[i] * u[i]
     return total
 
@@ -241,7 +264,7 @@ def _line_search(dual, z, dz, v, direction, penalty, bias_penalty):
             u = pull(dual, i, z[i] + t * dz[i])
             slope -= u * dz[i]
             if u != 0.0 and dual.lower[i] < u < dual.upper[i]:
-                bend += dz[i] * dz[i] / dual.ridge[i]
+                bend += dz[i] * dz[i] * dual.steepness[i]
         if slope > 0.0:
             high = t
         else:
@@ -263,8 +286,9 @@ def _certified(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     """The certificate of (w, b) and β = −C ℓ'(z), from the rows as they are; `Proved` with steps < 0 where it fails."""
     n = len(beta)
     positive, negative = 0.0, 0.0
+    scores = np.dot(rows.X, w)
     for i in range(n):
-        beta[i] = pull(dual, i, np.dot(rows.X[i], w) + b)
+        beta[i] = pull(dual, i, scores[i] + b)
         if beta[i] > 0.0:
             positive += beta[i]
         else:

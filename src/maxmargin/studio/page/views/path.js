@@ -1,0 +1,165 @@
+// A slider over C on a certified path: every stop is solved and proved before it is shown.
+
+import { levelLine } from "../geometry.js";
+import { asker, axes, figure, label, linear, logarithmic, notice, part, stroke, written } from "./chart.js";
+import { drawAxes, drawSamples, planeOf, sampleAt } from "./plane.js";
+
+/** @typedef {import("../types.js").State} State */
+
+const COUNT = 21;
+const [LOW, HIGH] = [1e-3, 1e3];
+const GRID = 48;
+
+/** @type {import("../types.js").View} */
+export const path = {
+  id: "path",
+  title: "Path of C",
+  doc: "What the fit becomes as C grows: each stop is solved and proved beforehand; the kinds of the samples change, one by one.",
+  applies: () => true,
+  mount(el, app) {
+    const bar = part(el, "label", "C ", "view-bar");
+    const slider = /** @type {HTMLInputElement} */ (part(bar, "input"));
+    Object.assign(slider, { type: "range", min: "0", max: String(COUNT - 1), step: "1", value: String(Math.floor(COUNT / 2)) });
+    slider.style.flex = "1";
+    const value = part(bar, "output", "", "view-said");
+    const use = /** @type {HTMLButtonElement} */ (part(bar, "button", "Use this C"));
+    const again = () => {
+      plane.update(app.store.get());
+      counts.update(app.store.get());
+    };
+    const asked = asker(app, again);
+    /** @type {any} */ let answer = null;
+    let error = "";
+    /** @type {import("./plane.js").Plane|null} */ let room = null;
+    slider.addEventListener("input", again);
+    use.addEventListener("click", () => answer && app.change({ C: Number(answer.arrays.C[stop()].toPrecision(3)), nu: null }));
+    const stop = () => Math.min(Number(slider.value), (answer?.arrays.C.length ?? 1) - 1);
+
+    const plane = figure(el, app, {
+      height: (width) => Math.min(380, Math.max(250, width * 0.66)),
+      hit: (x, y, _, state) => sampleAt(room, state, x, y),
+      order: (state) => Array.from(state.points.y.keys()),
+      draw(pen, state) {
+        if (!state.problem) return notice(pen, state.problemError || "There is no problem yet.");
+        room = planeOf({ left: 44, right: pen.width - 10, top: 10, bottom: pen.height - 28 }, state);
+        const { x, y } = room;
+        const key = JSON.stringify([state.problem.problem, state.machine]);
+        const field = { x0: x.low, x1: x.high, y0: y.low, y1: y.high, nx: GRID, ny: GRID };
+        // A wider or narrower picture alone is no reason to solve all again.
+        if (asked.get(key, { problem: state.problem.problem, machine: state.machine, name: "path", count: COUNT, low: LOW, high: HIGH, field }).current) {
+          ({ answer, error } = asked.get(key, {}));
+          if (answer && !answer.window) answer.window = field;
+        }
+        if (!answer) return notice(pen, error || "Solving for each C …");
+        const k = stop();
+        value.textContent = said(answer, k);
+        slider.setAttribute("aria-valuetext", said(answer, k));
+        drawField(pen, room, answer, k, state);
+        drawAxes(pen, room);
+        const n = state.points.y.length;
+        if (answer.arrays.kinds.length === n * answer.arrays.C.length) {
+          const alpha = answer.arrays.alpha.subarray(k * n, (k + 1) * n);
+          const most = Math.max(...Array.from(alpha, Math.abs).filter(Number.isFinite), 1e-300);
+          drawSamples(pen, room, state, answer.arrays.kinds.subarray(k * n, (k + 1) * n), (i) => 4 + 4 * Math.sqrt(Math.abs(alpha[i]) / most || 0));
+        }
+      },
+      tell: () => (answer ? `Path of C. ${said(answer, stop())}` : error || "Path of C: nothing yet."),
+    });
+    const seek = (/** @type {number} */ at, /** @type {number} */ width) => {
+      if (!answer) return false;
+      const scale = logarithmic(answer.arrays.C[0], answer.arrays.C[answer.arrays.C.length - 1], 52, width - 14);
+      const all = Array.from(answer.arrays.C, (C) => Math.abs(scale(C) - at));
+      slider.value = String(all.indexOf(Math.min(...all)));
+      again();
+      return true;
+    };
+    const counts = figure(el, app, {
+      height: 150,
+      press: (x, _, pen, __, kind) => (kind === "up" ? true : seek(x, pen.width)),
+      draw: (pen, state) => (answer && state.problem ? drawCounts(pen, answer, stop()) : undefined),
+      tell: () => (answer ? "Numbers of free and bound support vectors, and the norm of the gap, against C." : "Counts: nothing yet."),
+    });
+    return {
+      update(state) {
+        plane.update(state);
+        counts.update(state);
+      },
+      destroy() {
+        plane.destroy();
+        counts.destroy();
+        bar.remove();
+      },
+    };
+  },
+};
+
+/** @param {any} answer @param {number} k */
+export function said(answer, k) {
+  const [, free, bound] = answer.arrays.support.subarray(3 * k, 3 * k + 3);
+  const gap = answer.arrays.relative_gap[k];
+  const proof = gap <= answer.tol ? `proved to ${written(gap, 1)}` : `gap ${written(gap, 2)}, not proved`;
+  return `C = ${written(answer.arrays.C[k])}: ${free} free, ${bound} bound; ${proof}`;
+}
+
+/** The sides, the hyperplane and the margins of a stop. @param {import("./chart.js").Pen} pen @param {import("./plane.js").Plane} room @param {any} answer @param {number} k @param {State} state */
+function drawField({ ctx, ink }, { x, y, box }, answer, k, state) {
+  const field = answer.arrays.field;
+  if (!field || !answer.window) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+  ctx.clip();
+  const [, ny, nx] = field.shape.length === 3 ? field.shape : [0, 1, field.shape[1]];
+  const values = field.subarray(k * nx * ny, (k + 1) * nx * ny);
+  const { x0, x1, y0, y1 } = answer.window;
+  const at = (/** @type {number} */ i) => x(x0 + (i / (nx - 1)) * (x1 - x0));
+  if (ny === 1) {
+    stroke(ctx, ink("ink"), Array.from(values, (_, i) => [at(i), y(values[i])]).flat(), 2);
+    ctx.restore();
+    return;
+  }
+  const up = (/** @type {number} */ j) => y(y0 + (j / (ny - 1)) * (y1 - y0));
+  const [wide, high] = [Math.abs(at(1) - at(0)) + 0.6, Math.abs(up(1) - up(0)) + 0.6];
+  const sides = state.points.task === "classification";
+  for (let j = 0; j < ny; j++)
+    for (let i = 0; i < nx; i++) {
+      const z = values[j * nx + i];
+      ctx.fillStyle = ink(`class-${z > 0 ? 1 : 0}`);
+      ctx.globalAlpha = (sides ? 0.05 + 0.17 * Math.min(1, Math.abs(z)) : z > 0 ? 0 : 0.12);
+      ctx.fillRect(at(i) - wide / 2, up(j) - high / 2, wide, high);
+    }
+  ctx.globalAlpha = 1;
+  for (const level of sides ? [-1, 1, 0] : [0]) {
+    const parts = levelLine(values, nx, ny, level);
+    ctx.beginPath();
+    for (let p = 0; p < parts.length; p += 4) {
+      ctx.moveTo(at(parts[p]), up(parts[p + 1]));
+      ctx.lineTo(at(parts[p + 2]), up(parts[p + 3]));
+    }
+    ctx.strokeStyle = ink("ink");
+    ctx.lineWidth = level ? 1.2 : 2.2;
+    ctx.setLineDash(level ? (level > 0 ? [6, 3] : [2, 3]) : []);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+  ctx.restore();
+}
+
+/** Support vectors against C. @param {import("./chart.js").Pen} pen @param {any} answer @param {number} k */
+function drawCounts(pen, answer, k) {
+  const { ctx, ink, width, height } = pen;
+  const box = { left: 52, right: width - 14, top: 24, bottom: height - 38 };
+  const { C, support } = answer.arrays;
+  const x = logarithmic(C[0], C[C.length - 1], box.left, box.right);
+  const free = Array.from(C, (_, j) => support[3 * j + 1]);
+  const bound = Array.from(C, (_, j) => support[3 * j + 2]);
+  const y = linear(0, Math.max(1, ...free.map((one, j) => one + bound[j])), box.bottom, box.top);
+  axes(pen, box, { x, y, xName: "C", yName: "support vectors", whole: true });
+  const line = (/** @type {number[]} */ values) => Array.from(C, (one, j) => [x(one), y(values[j])]).flat();
+  stroke(ctx, ink("kind-bound"), line(bound), 2.2);
+  stroke(ctx, ink("kind-free"), line(free), 2.2, [6, 3]);
+  const least = Math.min(k, C.length - 1);
+  stroke(ctx, ink("focus"), [x(C[least]), box.top - 4, x(C[least]), box.bottom], 2, [3, 3]);
+  label(pen, "bound", box.left + 8, y(bound[0]) + 12, "left", "kind-bound");
+  label(pen, "free (dashed)", box.right - 4, y(free[free.length - 1]) - 10, "right", "kind-free");
+}

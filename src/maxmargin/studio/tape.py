@@ -1,0 +1,138 @@
+"""A tape: recorded frames of a run in one HTML file, with the page's own views and no Python behind it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.errors import InvalidInput
+from maxmargin.studio.bundle import PAGE, bundled
+from maxmargin.studio.catalog import catalog
+from maxmargin.studio.field import Grid, grid_of
+from maxmargin.studio.frames import laid_out, plain
+from maxmargin.studio.shown import PARTS, shown
+
+if TYPE_CHECKING:
+    from maxmargin.studio.session import Running
+
+#: Frames of a run on a tape, and points of its fields along each side.
+FRAMES, FIELD = 150, 40
+
+
+class _Payload:
+    """Arrays one behind the other."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def add(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Where each of these arrays is."""
+        told, raw = laid_out(arrays, self.size)
+        self.parts.append(raw)
+        self.size += len(raw)
+        return told
+
+
+def tape(runs: list[Running], place: int, title: str, command: Mapping[str, Any]) -> bytes:
+    """The file: one machine of runs on the same points."""
+    first = runs[0]
+    if any(len(run.setting.machines) <= place or not run.frames for run in runs):
+        raise InvalidInput("a run of the tape has no frame of this machine yet; step it first")
+    if any(not np.array_equal(run.setting.X, first.setting.X) for run in runs):
+        raise InvalidInput("the runs of a tape must be on the same points")
+    payload = _Payload()
+    grid = grid_of(command) or _window(first)
+    told = {
+        "version": 1,
+        "title": title,
+        "hello": _hello(runs),
+        **_points(first, payload),
+        "window": {name: getattr(grid, name) for name in ("x0", "x1", "y0", "y1", "nx", "ny")},
+        "runs": [_run(run, place, grid, payload) for run in runs],
+    }
+    told["data"] = base64.b64encode(b"".join(payload.parts)).decode()
+    return page(title, told).encode()
+
+
+def page(title: str, told: Mapping[str, Any]) -> str:
+    """The tape as one HTML document."""
+    style = (PAGE / "style.css").read_text(encoding="utf-8").replace("</", "<\\/")
+    # A text of the user's own must not end the element that it is in.
+    data = json.dumps(plain(told), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    script = bundled("tape.js").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>\n{style}\n</style>\n</head>\n'
+        f'<body>\n<main id="studio"></main>\n<script type="application/json" id="tape">{data}</script>\n'
+        f'<script type="module">\n{script}\n</script>\n</body>\n</html>\n'
+    )
+
+
+def _hello(runs: list[Running]) -> dict[str, Any]:
+    """What there is, but only those solvers that the tape has."""
+    used = {one.solver.name for run in runs for one in run.recordings}
+    whole = catalog()
+    return {**whole, "solvers": [one for one in whole["solvers"] if one["name"] in used]}
+
+
+def _points(run: Running, payload: _Payload) -> dict[str, Any]:
+    setting = run.setting
+    header, arrays = setting.told()
+    arrays = {**arrays, "X": setting.X, "y": setting.y}
+    points = {"task": setting.task, "labels": setting.labels, "names": None, "note": setting.note}
+    return {"points": points, "problem": {**header, "arrays": payload.add(arrays)}}
+
+
+def _run(run: Running, place: int, grid: Grid, payload: _Payload) -> dict[str, Any]:
+    recording = run.recordings[place]
+    count = len(recording.frames)
+    # Evenly, and the last one: the first frames of a long run are worth more, so they are taken closer together.
+    chosen = np.unique(np.round(np.geomspace(1.0, count, min(FRAMES, count))).astype(int) - 1)
+    frames = []
+    for position, index in enumerate(chosen):
+        header, arrays = shown(run.setting, place, recording, int(index), PARTS)
+        points = [one.frames[run.place(k, int(index))].point for k, one in enumerate(run.recordings)]
+        arrays |= run.fields.arrays(grid, points)
+        single = {
+            name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()
+        }
+        about = {
+            "solver": recording.solver.name,
+            "index": position,
+            "frames": len(chosen),
+            "machine": place,
+            "first": 0,
+            "machines": [],
+        }
+        frames.append({**header, **about, "arrays": payload.add(single)})
+    trace = recording.trace(0, count - 1)
+    return {
+        "solver": recording.solver.name,
+        "options": run.options,
+        "places": chosen.tolist(),
+        "frames": frames,
+        "trace": payload.add({"trace": trace})["trace"],
+    }
+
+
+def _single(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+def _window(run: Running) -> Grid:
+    """The points with some room around them."""
+    setting = run.setting
+    points = setting.X if setting.X.shape[1] == 2 else np.column_stack([setting.X, setting.y])
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = 0.12 * np.maximum(high - low, 1e-3)
+    (x0, y0), (x1, y1) = low - room, high + room
+    return Grid(float(x0), float(x1), float(y0), float(y1), FIELD, FIELD)
