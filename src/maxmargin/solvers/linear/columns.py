@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.numeric.parallel import over_blocks
+from maxmargin.numeric.rows import rows_of
 from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear.newton_step import add_products
 from maxmargin.solvers.linear.settings import ProximalNewtonSettings
 
 settings = ProximalNewtonSettings()
@@ -66,28 +69,43 @@ class Chosen:
 
     def few(self) -> bool:
         """Whether AᵀDA costs less than the sweeps it saves."""
-        return self.size <= settings.most_features and self.size * self.entries <= settings.gram_share * self.n * max(
-            1, self.size
-        )
+        if self.sparse:
+            return self.size <= settings.most_features and self.entries <= settings.most_entries * self.n
+        return self.size <= settings.most_features and float(self.n) * self.size**2 <= settings.most_work
 
     def squares(self, h: np.ndarray, free: bool) -> np.ndarray:
         """AᵀDA with D = diag(h), about the mean by h for a free bias."""
         inside = np.flatnonzero(h)
-        A, weights = (self.values, h) if 2 * inside.size > self.n else (self._rows(inside), h[inside])
-        total = float(weights.sum()) if free else 0.0
         if self.sparse:
-            H = np.asarray((A.T @ sp.diags_array(weights) @ A).toarray())
-            if total > 0.0:
-                moments = np.asarray(A.T @ weights)
-                H -= np.outer(moments, moments / total)
-            return H
+            return self._sparse_squares(h, inside, free)
+        A, weights = (self.values, h) if 2 * inside.size > self.n else (self.values[inside], h[inside])
+        total = float(weights.sum()) if free else 0.0
         if total > 0.0:
             A = A - (weights @ A) / total
         A = A * np.sqrt(weights)[:, None]
         return np.ascontiguousarray(A.T @ A)
 
-    def _rows(self, inside: np.ndarray) -> Any:
-        return self.values[inside] if not self.sparse else sp.csc_array(self.values[inside])
+    @cached_property
+    def _by_row(self) -> Any:
+        rows = sp.csr_array(self.values)
+        return rows_of(rows)
+
+    def _sparse_squares(self, h: np.ndarray, inside: np.ndarray, free: bool) -> np.ndarray:
+        size = max(settings.least_rows, -(-inside.size // settings.parts))
+        parts = np.zeros((-(-inside.size // size), self.size + 1, self.size + 1))
+
+        def add(start: int, stop: int) -> None:
+            some = inside[start:stop]
+            add_products(self._by_row, some, h[some], 1.0, parts[start // size])
+
+        self._by_row  # noqa: B018 (made once, before threads ask for it)
+        over_blocks(add, inside.size, size)
+        lower = parts.sum(axis=0)
+        H = lower[:-1, :-1] + np.tril(lower[:-1, :-1], -1).T
+        moments, total = lower[-1, :-1], lower[-1, -1]
+        if free and total > 0.0:
+            H -= np.outer(moments, moments / total)
+        return H
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The values, their rows and where each column ends: dense columns, too."""

@@ -228,14 +228,19 @@ class ProximalNewtonSettings:
     #: Newton steps on one W, and rounds without any gain before rounding must be the reason.
     most_steps: int = 50
     patience: int = 3
-    #: Sweeps between two steps on faces, faces, and weights that one of them may bring to 0.
+    #: Sweeps between two steps on faces, faces, and the share of its diagonal that a face gets on top: equal features
+    #: leave none.
     sweeps: int = 20
     most_faces: int = 200
-    most_drops: int = 20
-    #: Features up to which the matrix of the model is formed, and the most features times their share of non-zeros:
-    #: BLAS forms it in the time of some thirty sweeps.
-    most_features: int = 1000
-    gram_share: float = 250.0
+    face_ridge: float = 1e-9
+    #: Features up to which the matrix of the model is formed (128 MB), the most non-zeros of a sparse row, and the most
+    #: multiply-adds of dense rows for that (some seconds of BLAS).
+    most_features: int = 4000
+    most_entries: float = 150.0
+    most_work: float = 5e10
+    #: Parts of the rows, side by side, in which a sparse matrix is summed, and rows of one at least.
+    parts: int = 4
+    least_rows: int = 2000
     #: Columns with this share of non-zeros count as dense.
     dense_share: float = 0.25
     #: Multiply-adds for one evaluation of a loss. Tuned, as for truncated-newton.
