@@ -34,6 +34,7 @@ from maxmargin.problem import Problem
 from maxmargin.problem.projection import project
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
+from maxmargin.shown import Shown
 
 #: The relative gap that a certificate is expected to prove by default.
 WANTED = 1e-9
@@ -44,7 +45,7 @@ ROUNDING_SHOWN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Shown):
     """What is proved about a point; prints as a small table.
 
     Attributes

@@ -21,6 +21,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
+from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.models import Model, model_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
@@ -36,7 +37,7 @@ from maxmargin.training.train import Method, Solution, Task, Together, by_solve,
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
-class Machine(CallbackSupportMixin, BaseEstimator):
+class Machine(HTMLRepr, CallbackSupportMixin, BaseEstimator):
     """The base of all estimators."""
 
     # The parameters that every estimator has.

@@ -21,6 +21,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
+from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.result import Reason, Status
 from maxmargin.training.budget import SPENT, Budget
@@ -33,7 +34,7 @@ from maxmargin.training.train import Solution, Task
 SEARCH, SHORT = 0.6, 0.8
 
 
-class Search(BaseEstimator):
+class Search(HTMLRepr, BaseEstimator):
     """What the searches share."""
 
     Cs: Any

@@ -44,6 +44,7 @@ from maxmargin.problem.validation import (
     is_number,
     targets_of,
 )
+from maxmargin.shown import Shown
 
 Bias = Literal["none", "augmented", "free"]
 
@@ -54,7 +55,7 @@ BLOCK = 2**16
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Problem:
+class Problem(Shown):
     """One maximum-margin problem.
 
     Parameters
