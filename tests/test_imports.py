@@ -18,7 +18,7 @@ ROOT = Path(maxmargin.__file__).parent
 #: Every module has its layer; docs/house.md draws them.
 LAYERS = (
     ("errors",),
-    ("registry", "numeric"),
+    ("registry", "numeric", "shown"),
     ("losses", "kernels", "transforms"),
     ("gram",),
     ("problem",),
@@ -33,6 +33,7 @@ LAYERS = (
     ("models",),
     ("training",),
     ("estimators", "plots", "report", "lesson"),
+    ("notebook",),
     ("demo", "studio"),
     ("cli",),
     ("__main__",),

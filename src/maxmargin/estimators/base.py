@@ -23,6 +23,7 @@ from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
 from maxmargin.estimators.checked import checked_new, checked_training
+from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.estimators.parameters import FitParameters
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses import Loss
@@ -54,7 +55,7 @@ class Setting:
     temperature: float | None = None
 
 
-class Machine(FitParameters, CallbackSupportMixin, BaseEstimator):
+class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
     """The base of all estimators."""
 
     # What every fit leaves behind.

@@ -21,6 +21,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
+from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.estimators.parameters import SearchParameters
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.result import Reason, Status
@@ -34,7 +35,7 @@ from maxmargin.training.train import Solution, Task
 SEARCH, SHORT = 0.6, 0.8
 
 
-class Search(SearchParameters, BaseEstimator):
+class Search(HTMLRepr, SearchParameters, BaseEstimator):
     """What the searches share."""
 
     # The search
