@@ -8,6 +8,7 @@ which ends with its connection, or after a while without a command.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import secrets
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -51,12 +52,10 @@ def application(token: str, idle: float = IDLE) -> Starlette:
         raise missing_extra("starlette", "studio") from None
 
     host = _Host(token, idle)
-    return Starlette(
-        routes=[
-            WebSocketRoute("/{token}/ws", host.talk),
-            Route("/{token}/{path:path}", host.file),
-        ]
-    )
+    routes = [WebSocketRoute("/{token}/ws", host.talk), Route("/{token}/{path:path}", host.file)]
+    made = Starlette(routes=routes)
+    made.router.redirect_slashes = False  # a redirect would be to whatever Host was asked for
+    return made
 
 
 class _Host:
@@ -81,10 +80,15 @@ class _Host:
         }
         if not self._welcome(request, request.path_params["token"]):
             return Response("This is not the address that maxmargin studio has printed.\n", 403, headers)
-        path = (PAGE / (request.path_params["path"] or "index.html")).resolve()
-        if PAGE not in path.parents or path.suffix not in TYPES or not path.is_file():
+        # A name is looked up among those that there are: no path is made of it.
+        files = {file.relative_to(PAGE).as_posix(): file for file in PAGE.rglob("*") if file.suffix in TYPES}
+        file = files.get(request.path_params["path"] or "index.html")
+        if file is None:
             return Response("There is no such file.\n", 404, headers)
-        return Response(path.read_bytes(), 200, headers, media_type=TYPES[path.suffix])
+        raw = file.read_bytes()
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            raw, headers["Content-Encoding"] = gzip.compress(raw, 6, mtime=0), "gzip"
+        return Response(raw, 200, headers, media_type=TYPES[file.suffix])
 
     async def talk(self, socket: WebSocket) -> None:
         """One tab: its commands are answered one after the other."""
@@ -152,6 +156,7 @@ def server(token: str, idle: float = IDLE) -> uvicorn.Server:
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             ws="websockets-sansio",
             ws_max_size=LIMITS["message"],
             ws_per_message_deflate=False,
