@@ -19,7 +19,7 @@ ROOT = Path(maxmargin.__file__).parent
 LAYERS = (
     ("errors",),
     ("registry", "numeric", "shown"),
-    ("losses", "kernels", "transforms"),
+    ("losses", "kernels", "regularizers", "transforms"),
     ("gram",),
     ("problem",),
     ("result",),
