@@ -63,8 +63,8 @@ class CertificateSummary(Shown, Mapping):
         width = max(len(problem_name(name)) for name, _ in worst)
         lines = [f"{len(self)} problems: gap {self.gap:.3g} in all, worst relative gap {self.relative_gap:.3g}"]
         lines += [
-            f"  {problem_name(name):<{width}}  primal {one.primal:.8g}  dual {one.dual:.8g}  relative {one.relative_gap:.3g}"
-            for name, one in worst
+            f"  {problem_name(name):<{width}}  primal {c.primal:.8g}  dual {c.dual:.8g}  relative {c.relative_gap:.3g}"
+            for name, c in worst
         ]
         if len(self) > LISTED:
             lines.append(f"  and {len(self) - LISTED} with smaller gaps")
