@@ -13,6 +13,7 @@ import secrets
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.errors import InvalidInput, missing_extra
@@ -166,6 +167,17 @@ def server(token: str, idle: float = IDLE) -> uvicorn.Server:
     )
 
 
+def _warm() -> None:
+    """Load (or, for the first time on a machine, compile) what the first answers need, while the browser starts."""
+    session = Session()
+    points = {"X": [[0.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 2.0]], "y": [0, 0, 1, 1]}
+    for kernel in ("linear", "rbf"):
+        problem = {**points, "kernel": kernel, "bias": "free", "C": 1.0}
+        session.answer({"id": 1, "op": "run", "problem": problem, "solver": "smo", "options": {"grain": 1}})
+        session.answer({"id": 2, "op": "step", "run": next(reversed(session.runs)), "k": 3})
+        session.answer({"id": 3, "op": "solve", "problem": problem, "seconds": 30})
+
+
 def serve(port: int | None = None, opened: Any = None) -> None:
     """Serve the page until Ctrl-C; `opened` is called with its address once it can be reached."""
     token = secrets.token_urlsafe(18)
@@ -173,6 +185,7 @@ def serve(port: int | None = None, opened: Any = None) -> None:
     with open_socket(port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
         listening.listen(64)  # from here on a browser may come: it waits until the server takes it
+        Thread(target=_warm, daemon=True).start()
         if opened is not None:
             opened(address)
         with suppress(KeyboardInterrupt):

@@ -90,7 +90,7 @@ export function mountLessons(el, app) {
       one.hint && h("details", {}, h("summary", {}, "A hint"), h("p", {}, one.hint)),
       h("div", { class: "row" }, at > 0 && h("button", { type: "button", onclick: () => app.lesson(lesson.name, at - 1) }, "Back"),
         one.set && h("button", { type: "button", onclick: () => ((shape = ""), app.store.set({})) }, "Set up again"), next));
-    el.append(box);
+    el.append(/** @type {HTMLElement} */ (box));
     ready = false;
     prepare(app, one.set).catch((error) => app.say(error.message)).finally(() => ((ready = true), app.store.set({})));
   }

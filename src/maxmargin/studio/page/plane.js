@@ -181,7 +181,8 @@ export function mountPlane(el, app) {
     const { points, hover, selection } = state;
     const n = count(points);
     const known = frame && frame.arrays.beta.length === n ? frame : null;
-    const most = known ? known.arrays.alpha.reduce((a, b) => (b > a ? b : a), 1e-12) : 1;
+    let most = 1e-12;
+    for (const alpha of known?.arrays.alpha ?? []) if (alpha > most) most = alpha;
     const small = n > 1200 ? 2.4 : n > 400 ? 3.4 : 4.6;
     const pen = { ctx, width, height, ink };
     const radius = (/** @type {number} */ i) => small + (known ? (small + 1) * (Math.max(0, known.arrays.alpha[i] || 0) / most) : 0);

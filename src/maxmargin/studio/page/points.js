@@ -125,9 +125,8 @@ export function bytesOf(text) {
  */
 export function accuracyOf(points, frame) {
   if (!frame || points.task !== "classification" || frame.arrays.z.length !== points.y.length) return null;
-  const known = frame.arrays.z.map((z) => (Number.isNaN(z) ? 0 : 1)).reduce((a, b) => a + b, 0);
   if (points.labels.length !== 2) return Number.isFinite(frame.accuracy) ? frame.accuracy : null;
   let right = 0;
   for (let i = 0; i < points.y.length; i++) if (frame.arrays.z[i] > 0 === points.y[i] > 0 && frame.arrays.z[i] !== 0) right++;
-  return known ? right / known : null;
+  return right / points.y.length;
 }

@@ -7,7 +7,8 @@ const short = (/** @type {number} */ x) => String(Math.round(x * 100) / 100);
 export class SvgContext {
   /** @param {number} width @param {number} height */
   constructor(width, height) {
-    [this.width, this.height] = [width, height];
+    this.width = width;
+    this.height = height;
     /** @type {string[]} */ this.parts = [];
     this.path = "";
     /** @type {number[]} */ this.dashes = [];

@@ -45,7 +45,7 @@ function sample(index, el) {
   const style = getComputedStyle(el);
   const ctx = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
   ctx.scale(2, 2);
-  mark({ ctx, width: 18, height: 18, ink: (name) => style.getPropertyValue(`--${name}`).trim() }, 9, 9, 6, index, 3);
+  mark({ ctx, ink: (name) => style.getPropertyValue(`--${name}`).trim() }, 9, 9, 6, index, 3);
   return node;
 }
 
@@ -71,7 +71,7 @@ export function mountLegend(el, _app) {
       const ctx = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
       ctx.setTransform(2, 0, 0, 2, 0, 0);
       ctx.clearRect(0, 0, 18, 18);
-      mark({ ctx, width: 18, height: 18, ink: (name) => style.getPropertyValue(`--${name}`).trim() }, 9, 9, 5.5, 1, /** @type {number} */ (kinds[i][2]));
+      mark({ ctx, ink: (name) => style.getPropertyValue(`--${name}`).trim() }, 9, 9, 5.5, 1, /** @type {number} */ (kinds[i][2]));
     });
   };
   return { update, destroy: () => el.replaceChildren() };

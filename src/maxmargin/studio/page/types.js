@@ -168,7 +168,6 @@
  * @property {Row[]} trace rows 0 .. recorded - 1 (one per recorded frame, of the shown machine)
  * @property {string} error the library's sentence, or ""
  * @property {*} [start] where it starts: null, or as the command `run` takes it
- * @property {*} [start] where it starts: null, or as the command `run` takes it
  */
 
 /**
