@@ -171,11 +171,12 @@ def _warm() -> None:
     """Load (or, for the first time on a machine, compile) what the first answers need, while the browser starts."""
     session = Session()
     points = {"X": [[0.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 2.0]], "y": [0, 0, 1, 1]}
-    for kernel in ("linear", "rbf"):
+    for kernel, large in (("linear", "coordinate-newton"), ("rbf", "working-set")):
         problem = {**points, "kernel": kernel, "bias": "free", "C": 1.0}
         session.answer({"id": 1, "op": "run", "problem": problem, "solver": "smo", "options": {"grain": 1}})
         session.answer({"id": 2, "op": "step", "run": next(reversed(session.runs)), "k": 3})
-        session.answer({"id": 3, "op": "solve", "problem": problem, "seconds": 30})
+        for solver in ("auto", large):
+            session.answer({"id": 3, "op": "solve", "problem": problem, "solver": solver, "seconds": 30})
 
 
 def serve(port: int | None = None, opened: Any = None) -> None:

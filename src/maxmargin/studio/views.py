@@ -298,7 +298,9 @@ def step(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     K = np.asarray(problem.kernel.cross(problem.X[moved].astype(np.float64), problem.X, moved), dtype=np.float64)
     K = K + problem.space.constant**2
     curvature = float(direction @ (K + np.diag(form.ridge[moved])) @ direction)
-    scores = problem.space.scores(problem.space.combine(beta))[moved]
+    support = np.flatnonzero(beta)
+    rows = problem.kernel.cross(problem.X[moved].astype(np.float64), problem.X, support) + problem.space.constant**2
+    scores = np.asarray(rows @ beta[support], dtype=np.float64)
     slope = float(direction @ (form.target[moved] - scores - form.ridge[moved] * before))
     ends = np.stack([(form.lower[moved] - before) * direction, (form.upper[moved] - before) * direction])
     header = {

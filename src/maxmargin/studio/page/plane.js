@@ -35,7 +35,16 @@ export function mountPlane(el, app) {
   const node = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "plane", tabindex: 0, role: "application", "aria-roledescription": "plane of samples" }));
   el.append(node);
   const style = getComputedStyle(node);
-  const ink = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim() || "#888";
+  /** @type {Map<string, string>} */
+  const inks = new Map(); // reading a style is slow, and a mark reads three
+  let inked = "";
+  const ink = (/** @type {string} */ name) => {
+    const known = inks.get(name);
+    if (known !== undefined) return known;
+    const read = style.getPropertyValue(`--${name}`).trim() || "#888";
+    inks.set(name, read);
+    return read;
+  };
   const screen = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
   let ctx = screen;
   let [width, height] = [0, 0];
@@ -81,6 +90,8 @@ export function mountPlane(el, app) {
   function update(state) {
     if (!width) measure();
     if (!width) return;
+    if (inked !== state.theme) inks.clear();
+    inked = state.theme;
     ctx.clearRect(0, 0, width, height);
     ctx.fillStyle = ink("ground");
     ctx.fillRect(0, 0, width, height);
