@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.dataset import Data
+from maxmargin.data.dataset import Data, label_text
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.base import registry as kernels
@@ -55,13 +55,13 @@ class Posed:
 class Setting:
     """What was asked for, and the machines that it comes to."""
 
-    command: Mapping[str, Any]
     X: np.ndarray
     y: np.ndarray
     weights: np.ndarray | None
     task: Task
     labels: list[str]
-    recipe: Recipe
+    #: The C that was asked for, before weights.
+    C: float
     machines: list[Posed]
     note: str
 
@@ -95,7 +95,7 @@ class Setting:
             "kernel": _described(first.kernel),
             "loss": _described(first.loss),
             "bias": first.bias,
-            "C": float(self.recipe.C),
+            "C": self.C,
             "note": self.note,
         }
         parts = {name: [] for name in ("lower", "upper", "target", "weight")}  # type: dict[str, list[np.ndarray]]
@@ -152,7 +152,7 @@ def posed(command: Mapping[str, Any]) -> Setting:
     problems = [make(machine.rows, machine.target, recipe.loss, recipe.C) for machine in machines]
     if nu is not None:
         problems, note = _with_nu(problems, nu)
-    return Setting(command, X, y, weights, task, labels, recipe, _machines(ready, labels, problems), note)
+    return Setting(X, y, weights, task, labels, float(recipe.C), _machines(ready, labels, problems), note)
 
 
 def _machines(ready: Prepared, labels: list[str], problems: list[Problem]) -> list[Posed]:
@@ -165,6 +165,20 @@ def _machines(ready: Prepared, labels: list[str], problems: list[Problem]) -> li
         _classes_of(one.classes, known, labels, used[one.rows], problem)
         for one, problem in zip(splits(samples.codes, samples.classes, ready.scheme), problems, strict=True)
     ]
+
+
+def setting_of(problem: Problem) -> Setting:
+    """A problem of the library as the one machine of a setting."""
+    labels: list[str] = []
+    y = problem.target
+    if problem.task == "classification":
+        known = problem.classes if problem.classes is not None else np.array([-1, 1])
+        labels, y = [label_text(label) for label in known.tolist()], (problem.target > 0).astype(float)
+    C = float(problem.C.max())
+    name = problem_name(tuple(labels)) if labels else problem.task
+    machine = Posed(name, np.arange(problem.n), problem, *((1, 0) if labels else (None, None)))
+    X = np.asarray(problem.X, dtype=np.float64)
+    return Setting(X, np.asarray(y, dtype=np.float64), None, problem.task, labels, C, [machine], "")
 
 
 def _classes_of(

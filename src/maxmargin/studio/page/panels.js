@@ -146,7 +146,7 @@ export function mountTransport(el, app) {
  */
 export function mountRace(el, app) {
   const body = h("tbody", {});
-  el.append(h("h2", {}, "Side by side"), h("table", { class: "race" }, h("thead", {}, h("tr", {}, ...["", "solver", "k", "seconds", "work", "gap"].map((name) => h("th", { scope: "col" }, name)))), body));
+  el.append(h("h2", {}, "Side by side"), h("table", { class: "race" }, h("thead", {}, h("tr", {}, ...["run", "solver", "k", "seconds", "work", "gap"].map((name) => h("th", { scope: "col" }, name)))), body));
   /** @param {State} state */
   const update = (state) => {
     el.hidden = state.runs.length < 2;

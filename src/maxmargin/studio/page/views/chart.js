@@ -184,7 +184,7 @@ export function axes({ ctx, ink, width }, box, { x = null, y = null, xName = "",
   ctx.font = FONT;
   ctx.lineWidth = 1;
   if (y) {
-    const count = Math.max(2, (box.bottom - box.top) / 45);
+    const count = Math.max(3, (box.bottom - box.top) / 45);
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     for (const value of y.log ? logTicks(y.low, y.high, count) : ticks(y.low, y.high, count)) {
