@@ -122,6 +122,7 @@ def training_of(
         tol=tol,
         n=n,
         proofs=tuple(proofs),
+        regularizer=source.regularizer.name,
     )
 
 
