@@ -18,8 +18,8 @@ ROOT = Path(maxmargin.__file__).parent
 #: Every module has its layer; docs/house.md draws them.
 LAYERS = (
     ("errors",),
-    ("registry", "numeric"),
-    ("losses", "regularizers", "kernels", "transforms"),
+    ("registry", "numeric", "shown"),
+    ("losses", "kernels", "regularizers", "transforms"),
     ("gram",),
     ("problem",),
     ("result",),
@@ -33,6 +33,7 @@ LAYERS = (
     ("models",),
     ("training",),
     ("estimators", "plots", "report", "lesson"),
+    ("notebook",),
     ("demo", "studio"),
     ("cli",),
     ("__main__",),

@@ -26,6 +26,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
 from maxmargin.problem.projection import project
 from maxmargin.result import Iterate
+from maxmargin.shown import Shown
 
 #: The relative gap that a certificate is expected to prove by default.
 WANTED = 1e-9
@@ -34,7 +35,7 @@ ROUNDING_SHOWN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Shown):
     """What is proved about a point; prints as a small table.
 
     Attributes

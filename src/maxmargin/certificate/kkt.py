@@ -41,15 +41,23 @@ class Kinds:
     """
 
     codes: np.ndarray
+    #: How many there are of each kind, where that is all that was kept.
+    kept: dict[str, int] | None = None
 
     @property
     def counts(self) -> dict[str, int]:
         """How many there are of each kind."""
+        if self.kept is not None:
+            return self.kept
         counted = _counted(self.codes, np.zeros(len(KINDS), np.int64))
         return {kind: int(count) for kind, count in zip(KINDS, counted, strict=True)}
 
     def __getitem__(self, kind: str) -> np.ndarray:
         return np.flatnonzero(self.codes == KINDS.index(kind))
+
+    def without_codes(self) -> Kinds:
+        """Their counts only, for a file that does not grow with the samples."""
+        return Kinds(np.empty(0, np.int8), self.counts)
 
     @property
     def outside(self) -> np.ndarray:

@@ -50,6 +50,7 @@ from maxmargin.problem.validation import (
 from maxmargin.regularizers import Regularizer
 from maxmargin.regularizers import regularizer as regularizer_by_name
 from maxmargin.regularizers.l2 import L2
+from maxmargin.shown import Shown
 
 Bias = Literal["none", "augmented", "free"]
 
@@ -60,7 +61,7 @@ BLOCK = 2**16
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Problem:
+class Problem(Shown):
     """One maximum-margin problem.
 
     Parameters

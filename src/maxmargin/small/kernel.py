@@ -43,8 +43,8 @@ LEAST_ROWS = 200
 BETWEEN = 16
 #: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
 AIM = 0.1
-#: The least steps times rows before the first look (a few microseconds).
-LEAST_WORK = 5e3
+#: The least steps times rows before the first look (some microseconds): tiny problems are solved to the last digits.
+LEAST_WORK = 2e4
 
 
 class Values(NamedTuple):
@@ -124,7 +124,9 @@ def run(
 def _solve_and_certify(values, dual, total, error, tol, beta, codes, most_work):
     """Steps 1. to 3.; the fields of `Proved`."""
     n = len(beta)
-    g = dual.target - dual.ridge * beta
+    g = np.empty(n)
+    for j in range(n):
+        g[j] = dual.target[j] - dual.ridge[j] * beta[j]
     for j in range(n):
         if beta[j] != 0.0:
             _add_row(values, j, -beta[j], g)
@@ -147,7 +149,9 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes, most_work):
                 # 3.
                 most, least = extreme_slopes(dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
                 kkt = max(most - least, 0.0)
-                z = scores + b
+                z = np.empty(n)
+                for p in range(n):
+                    z[p] = scores[p] + b
                 close = min(max(kkt, 1e-8), 1e-3)
                 fill_codes(dual.target, z, dual.tube, dual.lower, dual.upper, dual.C, beta, close, codes)
                 return steps, b, primal, value, rounding, rest, kkt, correct(dual, z)
@@ -163,7 +167,9 @@ def _pair_steps(values, dual, diag, beta, g, asked):
     n, a = len(g), values.aa.shape[0]
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
     slopes(beta, dual.tube, dual.lower, dual.upper, g, up, down, rise)
-    curvature = diag + dual.ridge
+    curvature = np.empty(n)
+    for p in range(n):
+        curvature[p] = diag[p] + dual.ridge[p]
     slope, gains, lanes = np.empty(n), np.empty(n), np.empty(LANES)
     for k in range(asked):
         i = place_of_largest(rise, lanes)
@@ -203,7 +209,8 @@ def _row(values, i):
         return values.aa[i], values.ab[i]
     i -= a
     if not values.copied[i]:
-        values.ba[i] = values.ab[:, i]
+        for p in range(a):
+            values.ba[i, p] = values.ab[p, i]
         values.copied[i] = True
     return values.ba[i], values.bb[i]
 

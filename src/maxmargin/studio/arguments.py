@@ -116,7 +116,7 @@ def contents(command: Mapping[str, Any], name: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except (ValueError, binascii.Error):
-        raise InvalidInput(f"{name} is not base64") from None
+        raise InvalidInput(f"{name} is not base64: it cannot be read") from None
 
 
 def _listed(value: Any) -> np.ndarray:

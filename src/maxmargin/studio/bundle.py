@@ -18,7 +18,7 @@ _IMPORT = re.compile(
     re.M,
 )
 _DECLARED = re.compile(
-    r"^export\s+(?P<kind>async\s+function\s*\*?|function\s*\*?|class|const|let)\s+(?P<name>[\w$]+)", re.M
+    r"^export\s+(?P<kind>async\s+function\s*\*?|function\s*\*?|class|const)\s+(?P<name>[\w$]+)", re.M
 )
 _DEFAULT = re.compile(r"^export\s+default\s+", re.M)
 _LIST = re.compile(r"^export\s*\{(?P<names>[^}]*)\};?[ \t]*$", re.M)

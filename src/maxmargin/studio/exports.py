@@ -171,7 +171,8 @@ def _gif(run: Running, place: int) -> Exported:
     from maxmargin.plots import animate
 
     result = run.recordings[place].with_snapshots()
-    return Exported("run.gif", "image/gif", _written("run.gif", lambda path: animate(result, path, seconds=5.0, fps=8, dpi=80)))
+    raw = _written("run.gif", lambda path: animate(result, path, seconds=5.0, fps=8, dpi=80))
+    return Exported("run.gif", "image/gif", raw)
 
 
 def _report(run: Running, place: int) -> Exported:

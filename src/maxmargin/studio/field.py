@@ -19,6 +19,8 @@ from maxmargin.studio.problems import Setting
 
 #: Kernel values between the grid and the points that are kept: 64 MB.
 KEPT = 8_000_000
+#: Changes that are added to the scores of a grid before they are summed anew: each adds a rounding.
+UPDATES = 100
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,12 @@ class Fields:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self._grid: Grid | None = None
-        self._values: dict[int, np.ndarray] = {}
+        self._kept: dict[int, _Kept] = {}
 
     def arrays(self, grid: Grid, points: list[Iterate]) -> dict[str, np.ndarray]:
         """`field`, and with several machines `classes`, at one point of each machine."""
         if grid != self._grid:
-            self._grid, self._values = grid, {}
+            self._grid, self._kept = grid, {}
         setting, d = self.setting, self.setting.X.shape[1]
         at = grid.points(d)
         values = np.column_stack([self._decisions(k, at, point) for k, point in enumerate(points)])
@@ -89,15 +91,33 @@ class Fields:
         space = problem.space
         if not isinstance(space, KernelSpace) or len(at) * problem.n > KEPT:
             return space.decision(at, point.w) + b
-        if k not in self._values:
-            if sum(value.size for value in self._values.values()) > KEPT:
-                self._values.clear()
-            self._values[k] = _kernel_values(problem, at)
-        return self._values[k] @ point.w + (space.bias(point.w) + b)
+        if k not in self._kept:
+            if sum(kept.values.size for kept in self._kept.values()) > KEPT:
+                self._kept.clear()
+            self._kept[k] = _Kept(problem, at)
+        return self._kept[k].scores(point.w) + (space.bias(point.w) + b)
 
 
-def _kernel_values(problem: Problem, at: np.ndarray) -> np.ndarray:
-    return problem.kernel.block(at, np.asarray(problem.X, dtype=np.float64))
+class _Kept:
+    """The kernel values between a machine's rows and a grid, and the last scores: few coefficients change at once."""
+
+    def __init__(self, problem: Problem, at: np.ndarray) -> None:
+        self.values = problem.kernel.block(np.asarray(problem.X, dtype=np.float64), at)
+        self._w = np.zeros(problem.n)
+        self._scores = np.zeros(len(at))
+        self._updates = 0
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Σ w_i k(x_i, ·) on the grid."""
+        changed = np.flatnonzero(w != self._w)
+        if 4 * changed.size > w.size or self._updates >= UPDATES:
+            support = np.flatnonzero(w)
+            self._scores, self._updates = w[support] @ self.values[support], 0
+        else:
+            self._scores = self._scores + (w[changed] - self._w[changed]) @ self.values[changed]
+            self._updates += 1
+        self._w = w.copy()
+        return self._scores
 
 
 def _single(values: np.ndarray) -> np.ndarray:

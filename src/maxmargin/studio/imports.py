@@ -85,7 +85,8 @@ def _read(name: str, raw: bytes, target: str | None) -> Data:
                 _check_archive(file)
             return read(file, target=target, needed=False)
         except MaxMarginError as error:
-            raise InvalidInput(str(error).replace(str(file), name).replace(str(Path(folder, "data")), name)) from None
+            told = str(error).replace(str(file), name).replace(str(Path(folder, "data")), name)
+            raise (TooMuch if isinstance(error, TooMuch) else InvalidInput)(told) from None
 
 
 def _all_of(source: Source) -> bytes:

@@ -8,10 +8,12 @@ which ends with its connection, or after a while without a command.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import secrets
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.errors import InvalidInput, missing_extra
@@ -51,12 +53,10 @@ def application(token: str, idle: float = IDLE) -> Starlette:
         raise missing_extra("starlette", "studio") from None
 
     host = _Host(token, idle)
-    return Starlette(
-        routes=[
-            WebSocketRoute("/{token}/ws", host.talk),
-            Route("/{token}/{path:path}", host.file),
-        ]
-    )
+    routes = [WebSocketRoute("/{token}/ws", host.talk), Route("/{token}/{path:path}", host.file)]
+    made = Starlette(routes=routes)
+    made.router.redirect_slashes = False  # a redirect would be to whatever Host was asked for
+    return made
 
 
 class _Host:
@@ -81,10 +81,15 @@ class _Host:
         }
         if not self._welcome(request, request.path_params["token"]):
             return Response("This is not the address that maxmargin studio has printed.\n", 403, headers)
-        path = (PAGE / (request.path_params["path"] or "index.html")).resolve()
-        if PAGE not in path.parents or path.suffix not in TYPES or not path.is_file():
+        # A name is looked up among those that there are: no path is made of it.
+        files = {file.relative_to(PAGE).as_posix(): file for file in PAGE.rglob("*") if file.suffix in TYPES}
+        file = files.get(request.path_params["path"] or "index.html")
+        if file is None:
             return Response("There is no such file.\n", 404, headers)
-        return Response(path.read_bytes(), 200, headers, media_type=TYPES[path.suffix])
+        raw = file.read_bytes()
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            raw, headers["Content-Encoding"] = gzip.compress(raw, 6, mtime=0), "gzip"
+        return Response(raw, 200, headers, media_type=TYPES[file.suffix])
 
     async def talk(self, socket: WebSocket) -> None:
         """One tab: its commands are answered one after the other."""
@@ -152,6 +157,7 @@ def server(token: str, idle: float = IDLE) -> uvicorn.Server:
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             ws="websockets-sansio",
             ws_max_size=LIMITS["message"],
             ws_per_message_deflate=False,
@@ -161,6 +167,17 @@ def server(token: str, idle: float = IDLE) -> uvicorn.Server:
     )
 
 
+def _warm() -> None:
+    """Load (or, for the first time on a machine, compile) what the first answers need, while the browser starts."""
+    session = Session()
+    points = {"X": [[0.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 2.0]], "y": [0, 0, 1, 1]}
+    for kernel in ("linear", "rbf"):
+        problem = {**points, "kernel": kernel, "bias": "free", "C": 1.0}
+        session.answer({"id": 1, "op": "run", "problem": problem, "solver": "smo", "options": {"grain": 1}})
+        session.answer({"id": 2, "op": "step", "run": next(reversed(session.runs)), "k": 3})
+        session.answer({"id": 3, "op": "solve", "problem": problem, "seconds": 30})
+
+
 def serve(port: int | None = None, opened: Any = None) -> None:
     """Serve the page until Ctrl-C; `opened` is called with its address once it can be reached."""
     token = secrets.token_urlsafe(18)
@@ -168,6 +185,7 @@ def serve(port: int | None = None, opened: Any = None) -> None:
     with open_socket(port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
         listening.listen(64)  # from here on a browser may come: it waits until the server takes it
+        Thread(target=_warm, daemon=True).start()
         if opened is not None:
             opened(address)
         with suppress(KeyboardInterrupt):

@@ -13,6 +13,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput, MaxMarginError, MissingExtra, Refused
 from maxmargin.loop import solve
+from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.solvers import candidates
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.studio import arguments, imports, views
@@ -89,7 +90,8 @@ class Session:
             name = command.get("op")
             if not isinstance(name, str) or name not in OPERATIONS:
                 raise Malformed(f"there is no command {str(name)[:40]!r}; there are: {', '.join(OPERATIONS)}")
-            header, arrays = OPERATIONS[name](self, command)
+            with one_blas_thread():  # matrices are small here: threads would only wait for one another
+                header, arrays = OPERATIONS[name](self, command)
             return packed({"id": number, "ok": True, **header}, arrays)
         except MaxMarginError as error:
             return _refused(number, str(error), _kind(error))

@@ -15,6 +15,7 @@ from maxmargin.studio.bundle import PAGE, bundled
 from maxmargin.studio.catalog import catalog
 from maxmargin.studio.field import Grid, grid_of
 from maxmargin.studio.frames import laid_out, plain
+from maxmargin.studio.recorded_views import views_of_problem, views_of_run
 from maxmargin.studio.shown import PARTS, shown
 
 if TYPE_CHECKING:
@@ -48,12 +49,15 @@ def tape(runs: list[Running], place: int, title: str, command: Mapping[str, Any]
         raise InvalidInput("the runs of a tape must be on the same points")
     payload = _Payload()
     grid = grid_of(command) or _window(first)
+    window = {name: getattr(grid, name) for name in ("x0", "x1", "y0", "y1", "nx", "ny")}
     told = {
         "version": 1,
         "title": title,
         "hello": _hello(runs),
         **_points(first, payload),
-        "window": {name: getattr(grid, name) for name in ("x0", "x1", "y0", "y1", "nx", "ny")},
+        "window": window,
+        "machine": place,
+        "views": views_of_problem(first, place, window, payload.add),
         "runs": [_run(run, place, grid, payload) for run in runs],
     }
     told["data"] = base64.b64encode(b"".join(payload.parts)).decode()
@@ -95,8 +99,9 @@ def _points(run: Running, payload: _Payload) -> dict[str, Any]:
 def _run(run: Running, place: int, grid: Grid, payload: _Payload) -> dict[str, Any]:
     recording = run.recordings[place]
     count = len(recording.frames)
-    # Evenly, and the last one: the first frames of a long run are worth more, so they are taken closer together.
-    chosen = np.unique(np.round(np.geomspace(1.0, count, min(FRAMES, count))).astype(int) - 1)
+    # All of a short run. Of a long one the first frames are worth more, so they are taken closer together.
+    places = np.arange(count) if count <= FRAMES else np.round(np.geomspace(1.0, count, FRAMES)).astype(int) - 1
+    chosen = np.unique(places)
     frames = []
     for position, index in enumerate(chosen):
         header, arrays = shown(run.setting, place, recording, int(index), PARTS)
@@ -120,6 +125,7 @@ def _run(run: Running, place: int, grid: Grid, payload: _Payload) -> dict[str, A
         "options": run.options,
         "places": chosen.tolist(),
         "frames": frames,
+        "views": views_of_run(run, place, chosen.tolist(), payload.add),
         "trace": payload.add({"trace": trace})["trace"],
     }
 

@@ -12,8 +12,8 @@
   to the shown one.
 - ``kernel`` (``most``): K of the samples in the order of their classes, the strongest first within each.
   ``{low, high, total}``; ``values`` f4 [m, m], ``order`` i4 [m] the rows of the problem.
-- ``path`` (``count, low, high, field``): certified fits for C from `low` to `high`. ``{}``; ``C, primal, dual,
-  relative_gap, accuracy`` f8 [m], ``support`` i4 [m, 3] (candidates, free, bound), ``alpha, z`` f8 [m, n],
+- ``path`` (``count, low, high, field``): certified fits for C from `low` to `high`. ``{tol, window}``; ``C, primal,
+  dual, relative_gap, accuracy`` f8 [m], ``support`` i4 [m, 3] (candidates, free, bound), ``alpha, z`` f8 [m, n],
   ``kinds`` u1 [m, n], ``field`` f4 [m, ny, nx].
 - ``step``: the dual along the update that led here. ``{indices, before, after, unclipped, slope, curvature, lower,
   upper, signs, tube, low, high}``: D(t) − D(0) = slope·t − ½ curvature·t² − Σ tube(|β + t| − |β|) for low ≤ t ≤ high.
@@ -261,7 +261,7 @@ def path(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
         grid, shape = _grid(window, problem.X.shape[1])
         fields = [np.asarray(result.decision_function(grid)).reshape(shape) for result in results]
         arrays["field"] = np.stack(fields).astype(np.float32)
-    return {"tol": PATH_TOL}, arrays
+    return {"tol": PATH_TOL, "window": window}, arrays
 
 
 def _grid(window: Any, d: int) -> tuple[np.ndarray, tuple[int, ...]]:

@@ -125,7 +125,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         classes=classes,
         names=data.names,
         zero_based=data.zero_based,
-        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, weights is not None),
+        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, samples.weighted),
         scaling=learnt,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
@@ -181,7 +181,7 @@ def _solve_all(
     undone = len(machines) - len(known)
     for k in range(len(solved), len(machines)):
         if k in known:
-            solved.append(known[k].solved("smo"))
+            solved.append(known[k].solved())
             traces.append(known[k].trace)
             continue
         problem = make(machines[k].rows, machines[k].target, recipe.loss, recipe.C)

@@ -15,6 +15,7 @@ from maxmargin.kernels import Linear, Precomputed
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Result
+from maxmargin.shown import Shown
 from maxmargin.solvers.base import whole_matrix
 from maxmargin.training.budget import Budget
 from maxmargin.training.train import scaled_start
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SVCPath:
+class SVCPath(Shown):
     """The fits of a path, in increasing order of C; `plots.path(path.Cs, path.results)` draws them."""
 
     Cs: np.ndarray

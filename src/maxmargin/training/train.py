@@ -35,24 +35,37 @@ class Solution:
     status: Status
     trace: Trace
     iterations: int
+    #: The certified dual point; None where it is `coef`, too.
+    beta: np.ndarray | None = None
+    solver: str = "smo"
 
     @classmethod
     def of(cls, result: Result) -> Solution:
         """Take what is needed from a result."""
         coef = result.beta if result.coef is None else result.coef
-        return cls(coef, result.w, result.b, result.certificate, result.status, result.trace, max(1, result.iterations))
+        return cls(
+            coef,
+            result.w,
+            result.b,
+            result.certificate,
+            result.status,
+            result.trace,
+            max(1, result.iterations),
+            None if coef is result.beta else result.beta,
+            result.solver.name,
+        )
 
-    def solved(self, solver: str) -> Solved:
+    def solved(self) -> Solved:
         """The same as a file keeps it, where w is w(β); a linear one has a place for the constant feature."""
         one = self.certificate
         return Solved(
             w=self.coef if self.w is None else np.append(self.w, 0.0),
             b=self.b,
-            beta=self.coef,
+            beta=self.coef if self.beta is None else self.beta,
             linked=True,
             reason=self.status.reason,
             status=str(self.status),
-            solver=solver,
+            solver=self.solver,
             primal=one.primal,
             dual=one.dual,
             relative_gap=one.relative_gap,

@@ -108,6 +108,7 @@ function desk(send) {
  * @typedef {Object} Channel
  * @property {(op: string, args?: Record<string, *>) => Promise<any>} request
  * @property {() => void} close
+ * @property {any} [said] what the page begins with, as an address would say it
  */
 
 /**

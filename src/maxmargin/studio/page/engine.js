@@ -118,7 +118,6 @@ export class Engine {
   /** One thing; false when there is nothing to do. @returns {Promise<boolean>} */
   async #next() {
     const state = this.app.store.get();
-    if (state.host === "tape") return false;
     if (!this.posed || this.posed.points !== state.points || this.posed.settings !== state.settings) return this.#pose(state);
     if (!state.problem) return false;
     const wanted = this.steps > 0 || this.toEnd || this.target !== null || (state.playing && state.cursor === null);
@@ -229,7 +228,7 @@ export class Engine {
       const answer = await this.app.request("step", { run: run.handle, k, seconds, machine: state.machine, field });
       const now = this.app.store.get().runs.find((one) => one.key === run.key);
       if (now?.handle !== run.handle) return;
-      this.#patch(run.key, { frame: { ...answer, window: field ?? state.window }, recorded: answer.frames, ended: answer.ended, trace: traced(now?.trace ?? [], answer) });
+      this.#patch(run.key, { frame: { ...answer, window: answer.window ?? field ?? state.window }, recorded: answer.frames, ended: answer.ended, trace: traced(now?.trace ?? [], answer) });
     } catch (error) {
       if (!(error instanceof Refused) || ["closed", "missing"].includes(error.kind)) throw error;
       this.#patch(run.key, { error: error.message, ended: true });
@@ -284,7 +283,7 @@ export class Engine {
       const field = this.#field(state, !state.playing, run);
       const answer = await this.app.request("frame", { run: run.handle, index, machine: state.machine, field, want: other ? undefined : ["conditions", "gaps"] });
       const now = this.app.store.get().runs.find((one) => one.key === run.key);
-      if (now?.handle === run.handle) this.#patch(run.key, { frame: { ...answer, window: field ?? state.window }, ...(other ? { trace: traced([], answer) } : {}) });
+      if (now?.handle === run.handle) this.#patch(run.key, { frame: { ...answer, window: answer.window ?? field ?? state.window }, ...(other ? { trace: traced([], answer) } : {}) });
     }
     return true;
   }

@@ -140,3 +140,44 @@ export function linearField(w, b, window) {
     for (let i = 0; i < nx; i++) made[j * nx + i] = w[0] * (x0 + ((x1 - x0) * i) / (nx - 1)) + w[1] * (y0 + ((y1 - y0) * j) / (ny - 1)) + b;
   return made;
 }
+
+/**
+ * Segments joined into lines, so that dashes run on; lines are apart by NaN, NaN.
+ * @param {number[]} segments x0, y0, x1, y1, ...
+ * @returns {number[]}
+ */
+export function joined(segments) {
+  const key = (/** @type {number} */ at) => `${segments[at].toFixed(7)},${segments[at + 1].toFixed(7)}`;
+  /** @type {Map<string, number[]>} */
+  const ends = new Map();
+  for (let at = 0; at < segments.length; at += 2) {
+    const name = key(at);
+    const there = ends.get(name);
+    if (there) there.push(at);
+    else ends.set(name, [at]);
+  }
+  const used = new Uint8Array(segments.length / 4);
+  const follow = (/** @type {number} */ from) => {
+    /** @type {number[]} */
+    const line = [];
+    for (let at = from; ; ) {
+      used[at >> 2] = 1;
+      const other = at ^ 2; // the other end of the segment
+      line.push(segments[other], segments[other + 1]);
+      const next = (ends.get(key(other)) ?? []).find((one) => !used[one >> 2]);
+      if (next === undefined) return line;
+      at = next;
+    }
+  };
+  /** @type {number[]} */
+  const made = [];
+  for (let s = 0; s < used.length; s++) {
+    if (used[s]) continue;
+    const onward = follow(4 * s);
+    const before = (ends.get(key(4 * s)) ?? []).find((one) => !used[one >> 2]);
+    const back = before === undefined ? [] : follow(before);
+    for (let i = back.length - 2; i >= 0; i -= 2) made.push(back[i], back[i + 1]);
+    made.push(segments[4 * s], segments[4 * s + 1], ...onward, NaN, NaN);
+  }
+  return made;
+}

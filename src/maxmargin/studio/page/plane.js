@@ -1,11 +1,12 @@
 // The plane: points, shading, boundary, margins; classes and kinds by shape and colour, size by α, slack as lines.
 
-import { axes, linear, mark, outline, ring, stroke } from "./views/chart.js";
+import { axes, linear, mark, outline, ring, stroke, ticks } from "./views/chart.js";
 import { h } from "./dom.js";
 import { isLinear } from "./engine.js";
-import { shaped } from "./geometry.js";
+import { joined, shaped } from "./geometry.js";
 import { count } from "./points.js";
 import { borders, fieldOf, image, levelIn } from "./shading.js";
+import { SvgContext } from "./svg.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Frame} Frame */
@@ -20,6 +21,7 @@ import { borders, fieldOf, image, levelIn } from "./shading.js";
  * @property {(py: number) => number} fromY
  * @property {{x: number, y: number}|null} crosshair of the keyboard, in the plane
  * @property {{x0: number, y0: number, x1: number, y1: number}|null} box of a selection, in pixels
+ * @property {() => string} svg the picture as SVG
  * @property {(state: State) => void} update
  * @property {() => void} destroy
  */
@@ -34,7 +36,8 @@ export function mountPlane(el, app) {
   el.append(node);
   const style = getComputedStyle(node);
   const ink = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim() || "#888";
-  const ctx = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
+  const screen = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
+  let ctx = screen;
   let [width, height] = [0, 0];
   /** @type {{frame: Frame|null, window: *, theme: string, made: HTMLCanvasElement|null, field: *}} */
   let cache = { frame: null, window: null, theme: "", made: null, field: null };
@@ -46,7 +49,7 @@ export function mountPlane(el, app) {
     [width, height] = [wide, tall];
     const density = Math.min(3, devicePixelRatio || 1);
     [node.width, node.height] = [Math.round(width * density), Math.round(height * density)];
-    ctx.setTransform(density, 0, 0, density, 0, 0);
+    screen.setTransform(density, 0, 0, density, 0, 0);
     const { window, points } = app.store.get();
     app.store.set({ window: shaped({ ...window, nx: width, ny: height }, width / height, points.task !== "regression") });
   };
@@ -60,6 +63,16 @@ export function mountPlane(el, app) {
     toY: (y) => { const { y0, y1 } = app.store.get().window; return height - ((y - y0) / (y1 - y0)) * height; },
     fromX: (px) => { const { x0, x1 } = app.store.get().window; return x0 + (px / width) * (x1 - x0); },
     fromY: (py) => { const { y0, y1 } = app.store.get().window; return y0 + ((height - py) / height) * (y1 - y0); },
+    svg: () => {
+      const made = new SvgContext(width, height);
+      ctx = /** @type {any} */ (made);
+      try {
+        update(app.store.get());
+      } finally {
+        ctx = screen;
+      }
+      return made.toString();
+    },
     update,
     destroy: () => (observer.disconnect(), node.remove()),
   };
@@ -77,7 +90,7 @@ export function mountPlane(el, app) {
     if (frame) drawField(state, frame);
     const box = { left: 0, right: width, top: 0, bottom: height - 18 };
     const { x0, x1, y0, y1 } = state.window;
-    axes(pen, { ...box, left: 34 }, { x: linear(x0, x1, 0, width) });
+    axes(pen, box, { x: linear(x0, x1, 0, width), xTicks: ticks(x0, x1, width / 70).filter((x) => linear(x0, x1, 0, width)(x) > 16) });
     if (state.points.task === "regression") axes(pen, { left: 34, right: 34, top: 0, bottom: height - 18 }, { y: linear(y0, y1, height, 0) });
     state.runs.forEach((other, i) => i !== state.shown && other.frame && drawOther(state, other.frame, i));
     if (frame) drawLines(state, frame);
@@ -112,6 +125,8 @@ export function mountPlane(el, app) {
 
   /** @param {number[]} places */
   const pixels = (places) => places.map((at, i) => (i % 2 ? plane.toY(at) : plane.toX(at)));
+  /** A level line of the field, in pixels. @param {*} field @param {number} level */
+  const level = (field, level) => pixels(joined(levelIn(field, level)));
   /** Segments with the pen lifted between them. @param {number[]} places */
   const apart = (places) => {
     /** @type {number[]} */ const made = [];
@@ -125,11 +140,11 @@ export function mountPlane(el, app) {
     const field = cache.field;
     if (!field) return;
     if (field.classes) return stroke(ctx, ink("ink"), apart(pixels(borders(field))), 1.5);
-    stroke(ctx, ink("ink"), apart(pixels(levelIn(field, 0))), 2.5);
+    stroke(ctx, ink("ink"), level(field, 0), 2.5);
     const loss = state.hello?.losses.find((one) => one.name === state.settings.loss);
     if (!loss?.margin) return;
-    stroke(ctx, ink("class-0"), apart(pixels(levelIn(field, -1))), 1.6, [6, 4]);
-    stroke(ctx, ink("class-1"), apart(pixels(levelIn(field, 1))), 1.6, [6, 4]);
+    stroke(ctx, ink("class-0"), level(field, -1), 1.6, [6, 4]);
+    stroke(ctx, ink("class-1"), level(field, 1), 1.6, [6, 4]);
   }
 
   /** The function of a regression and its tube. @param {State} state @param {Frame} frame @param {string} colour @param {boolean} tube */
@@ -158,7 +173,7 @@ export function mountPlane(el, app) {
   function drawOther(state, frame, i) {
     if (state.points.task === "regression") return drawTube(state, frame, `run-${i}`, false);
     const field = fieldOf(frame, state);
-    if (field) stroke(ctx, ink(`run-${i}`), apart(pixels(field.classes ? borders(field) : levelIn(field, 0))), 2, [2, 3]);
+    if (field) stroke(ctx, ink(`run-${i}`), field.classes ? apart(pixels(borders(field))) : level(field, 0), 2, [2, 3]);
   }
 
   /** @param {State} state @param {Frame|null} frame */
@@ -166,7 +181,8 @@ export function mountPlane(el, app) {
     const { points, hover, selection } = state;
     const n = count(points);
     const known = frame && frame.arrays.beta.length === n ? frame : null;
-    const most = known ? known.arrays.alpha.reduce((a, b) => (b > a ? b : a), 1e-12) : 1;
+    let most = 1e-12;
+    for (const alpha of known?.arrays.alpha ?? []) if (alpha > most) most = alpha;
     const small = n > 1200 ? 2.4 : n > 400 ? 3.4 : 4.6;
     const pen = { ctx, width, height, ink };
     const radius = (/** @type {number} */ i) => small + (known ? (small + 1) * (Math.max(0, known.arrays.alpha[i] || 0) / most) : 0);

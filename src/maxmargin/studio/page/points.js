@@ -116,3 +116,17 @@ export function base64(bytes) {
 export function bytesOf(text) {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 }
+
+/**
+ * The share of the samples on the right side, or null where there is no such thing.
+ * @param {Points} points
+ * @param {import("./types.js").Frame|null} frame
+ * @returns {number|null}
+ */
+export function accuracyOf(points, frame) {
+  if (!frame || points.task !== "classification" || frame.arrays.z.length !== points.y.length) return null;
+  if (points.labels.length !== 2) return Number.isFinite(frame.accuracy) ? frame.accuracy : null;
+  let right = 0;
+  for (let i = 0; i < points.y.length; i++) if (frame.arrays.z[i] > 0 === points.y[i] > 0 && frame.arrays.z[i] !== 0) right++;
+  return right / points.y.length;
+}

@@ -57,7 +57,7 @@ export function image({ values, classes, window: { nx, ny } }, ink, novelty) {
       const colour = palette[which % 10];
       [data.data[at], data.data[at + 1], data.data[at + 2]] = colour;
       const size = Math.abs(value);
-      data.data[at + 3] = novelty && value < 0 ? 0 : 22 + 48 * Math.min(1, size) + 14 * Math.min(1, Math.max(0, size - 1) / 2);
+      data.data[at + 3] = novelty && value < 0 ? 0 : 14 + 40 * Math.min(1, size) + 14 * Math.min(1, Math.max(0, size - 1) / 2);
     }
   ctx.putImageData(data, 0, 0);
   return made;

@@ -213,7 +213,6 @@
  * @property {(patch: Partial<Settings>) => void} change change the problem
  * @property {(patch: Partial<Run>, key?: string) => void} changeRun change solver, options of a run (of the shown run); {run: start} starts it anew
  * @property {() => void} restart start all runs anew
- * @property {() => Record<string, string>} colours the colours of the theme by use ("class-0", "ink", ...), read from the CSS variables
  * @property {(sentence: string) => void} say tell the user something, also to a screen reader
  */
 
@@ -259,7 +258,6 @@
  * @property {string} [done] what is said once it is done
  */
 
-// CSS variables that style.css defines for both themes, to be read through `app.colours`:
 //   --ground --panel --ink --quiet --line --accent --focus
 //   --class-0 ... --class-9   marks of the classes (AA against --ground)
 //   --shade-0 ... --shade-9   the same, faint, for areas

@@ -171,7 +171,7 @@ export const FONT = "12px system-ui, sans-serif";
 /** Axes in a box: faint lines at the ticks, their numbers outside, names at the ends.
  * @param {Pen} pen @param {Box} box @param {{x?: Scale|null, y?: Scale|null, xName?: string, yName?: string, whole?: boolean, xTicks?: number[]}} parts
  */
-export function axes({ ctx, ink }, box, { x = null, y = null, xName = "", yName = "", whole = false, xTicks }) {
+export function axes({ ctx, ink, width }, box, { x = null, y = null, xName = "", yName = "", whole = false, xTicks }) {
   ctx.save();
   ctx.font = FONT;
   ctx.lineWidth = 1;
@@ -192,11 +192,13 @@ export function axes({ ctx, ink }, box, { x = null, y = null, xName = "", yName 
     ctx.textBaseline = "top";
     const found = xTicks ?? (x.log ? logTicks(x.low, x.high, count) : ticks(x.low, x.high, count));
     for (const value of found) {
-      if (whole && !Number.isInteger(value)) continue;
+      if (whole && !x.log && !Number.isInteger(value)) continue;
       const at = Math.round(x(value)) + 0.5;
       stroke(ctx, ink("line"), [at, box.bottom, at, box.bottom + 4]);
       ctx.fillStyle = ink("quiet");
-      ctx.fillText(written(value), at, box.bottom + 6);
+      const text = written(value);
+      const half = ctx.measureText(text).width / 2 + 1;
+      ctx.fillText(text, Math.min(Math.max(at, half), width - half), box.bottom + 6);
     }
   }
   stroke(ctx, ink("quiet"), [box.left, box.bottom + 0.5, box.right, box.bottom + 0.5]);
@@ -371,12 +373,15 @@ export function nearest(xs, ys, x, y, reach = 18) {
  * Asks the host for a view, one question at a time; while it is busy only the newest question is kept. An answer is
  * kept by its key until another key is asked for.
  * @param {App} app @param {() => void} ready called when an answer is there
+ * @param {number} [patience] milliseconds without a newer question before one is asked: for answers that take long
  */
-export function asker(app, ready) {
+export function asker(app, ready, patience = 0) {
   /** @type {string} */ let having = "";
   /** @type {any} */ let answer = null;
   let error = "";
   let busy = false;
+  let newest = "";
+  let timer = 0;
   /** @type {[string, Record<string, any>]|null} */ let waiting = null;
   const ask = async (/** @type {string} */ key, /** @type {Record<string, any>} */ args) => {
     busy = true;
@@ -395,10 +400,13 @@ export function asker(app, ready) {
   return {
     /** The newest answer, perhaps of an older question. @param {string} key @param {Record<string, any>} args */
     get(key, args) {
-      if (key !== having) {
-        if (busy) waiting = [key, args];
-        else ask(key, args);
+      if (key !== having && busy) waiting = [key, args];
+      else if (key !== having && !patience) ask(key, args);
+      else if (key !== having && key !== newest) {
+        clearTimeout(timer);
+        timer = window.setTimeout(() => key === newest && key !== having && !busy && ask(key, args), patience);
       }
+      newest = key;
       return { answer, error: key === having ? error : "", current: key === having };
     },
   };

@@ -100,8 +100,9 @@ function fill(list, all, state, app) {
     const row = part(list, "tr");
     const holds = one.residual <= allowed(state);
     part(row, "td", holds ? "✓" : "✗", holds ? "good" : "bad").setAttribute("aria-label", holds ? "holds" : "does not hold");
-    part(row, "th", one.name).setAttribute("scope", "row");
-    part(row, "td", one.formula, "formula");
+    const name = part(row, "th", one.name);
+    name.setAttribute("scope", "row");
+    part(name, "small", ` ${one.formula}`, "formula");
     part(row, "td", written(one.residual, 2), "number");
     const worst = part(row, "td");
     if (one.worst === null) continue;

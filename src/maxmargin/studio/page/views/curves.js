@@ -67,6 +67,7 @@ export const curves = {
       shown.update(app.store.get());
     });
     choice(bar, "Against:", CLOCKS, app.store.get().clock, (value) => app.store.set({ clock: /** @type {any} */ (value) }));
+    const names = part(el, "div", "", "view-bar");
     /** @type {import("./chart.js").Scale} */ let x = linear(0, 1, 0, 1);
     const seek = (/** @type {number} */ at, /** @type {State} */ state) => {
       const trace = state.runs[state.shown]?.trace ?? [];
@@ -76,6 +77,7 @@ export const curves = {
     const shown = figure(el, app, {
       height: (width) => (width < 420 ? 400 : 360),
       draw(pen, state) {
+        legend(names, state);
         const runs = state.runs.filter((run) => run.trace.length);
         if (!runs.length) return notice(pen, "Press play: the two objectives will be drawn here.");
         const { width, height } = pen;
@@ -113,6 +115,19 @@ export const curves = {
   },
 };
 
+/** The runs and their lines, where there are several. @param {HTMLElement} names @param {State} state */
+function legend(names, state) {
+  const said = state.runs.length > 1 ? state.runs.map((run) => run.solver) : [];
+  if (names.dataset.said === said.join()) return;
+  names.dataset.said = said.join();
+  names.replaceChildren();
+  said.forEach((solver, r) => {
+    const swatch = part(part(names, "span"), "span");
+    swatch.style.cssText = `display:inline-block;width:26px;margin-right:5px;vertical-align:middle;border-top:3px ${["solid", "dashed", "dotted", "double"][r]} var(--run-${r})`;
+    /** @type {HTMLElement} */ (swatch.parentElement).append(solver);
+  });
+}
+
 /** @param {import("./chart.js").Pen} pen @param {import("./chart.js").Box} box @param {import("./chart.js").Scale} x @param {State} state */
 function drawObjectives(pen, box, x, state) {
   const { ctx, ink } = pen;
@@ -138,16 +153,15 @@ function drawObjectives(pen, box, x, state) {
   const inside = (/** @type {number} */ at) => Math.min(Math.max(at, box.top + 2), box.bottom - 4);
   const [up, down] = [inside(y(row.primal)), inside(y(row.dual))];
   const apart = Math.max(0, 18 - (down - up)) / 2;
+  if (run.trace.length === 1) {
+    for (const [name, at] of [["primal", y(row.primal)], ["dual", y(row.dual)]]) {
+      if (!Number.isFinite(Number(at))) continue;
+      ctx.fillStyle = ink(String(name));
+      ctx.fillRect(x(row[state.clock]) - 3, Number(at) - 3, 6, 6);
+    }
+  }
   if (Number.isFinite(row.primal)) label(pen, "primal", box.right - 4, up - 10 - apart, "right", state.runs.length === 1 ? "primal" : "ink");
   if (Number.isFinite(row.dual)) label(pen, "dual", box.right - 4, down + 10 + apart, "right", state.runs.length === 1 ? "dual" : "ink");
-  if (state.runs.length > 1) {
-    let at = box.left + 8;
-    state.runs.forEach((one, r) => {
-      stroke(ctx, ink(`run-${r}`), [at, box.top - 10, at + 20, box.top - 10], 2.2, DASHES[r]);
-      label(pen, one.solver, at + 26, box.top - 10, "left");
-      at += 40 + ctx.measureText(one.solver).width;
-    });
-  }
 }
 
 /** @param {import("./chart.js").Pen} pen @param {import("./chart.js").Box} box @param {import("./chart.js").Scale} x @param {State} state @param {keyof typeof LOWER} what */

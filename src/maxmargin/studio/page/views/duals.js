@@ -106,7 +106,7 @@ function drawBars(pen, box, state, order) {
   if (least >= 0.02 * low && low < 0) low = 1.25 * least;
   const room = 0.04 * (high - low);
   const y = linear(low < 0 ? low - room : 0, high + room, box.bottom, box.top);
-  axes(pen, box, { y, yName: state.points.task === "classification" ? "α, in 0 … C" : "β, between its bounds" });
+  axes(pen, box, { y, yName: state.points.task !== "classification" ? "β, between its bounds" : ends.some((end) => end > 0) ? "α, in 0 … C" : "α ≥ 0" });
   const step = (box.right - box.left) / order.length;
   const wide = Math.max(1, Math.min(18, step * 0.72));
   const moved = frame.event?.indices ?? [];

@@ -58,11 +58,14 @@ export const gaps = {
 /** @param {{gap: number, i: number}[]} all @param {State} state */
 function words(all, state) {
   const total = all.reduce((sum, one) => sum + one.gap, 0);
+  const endless = all.filter((one) => one.gap === Infinity).length;
   const i = state.hover;
   const one = i === null ? null : all.find((debt) => debt.i === i);
-  if (i !== null && one) return `Sample ${i} owes ${written(one.gap)}, ${written((100 * one.gap) / total, 2)} % of ${written(total)}.`;
+  if (i !== null && one?.gap === Infinity) return `Sample ${i} is inside a hard margin: its part is infinite.`;
+  if (i !== null && one) return `Sample ${i} owes ${written(one.gap)}${endless ? "" : `, ${written((100 * one.gap) / total, 2)} % of ${written(total)}`}.`;
   if (i !== null) return `Sample ${i} owes nothing.`;
   if (!all.length) return "";
+  if (endless) return `${endless} samples are inside the hard margin: their parts, and the gap, are infinite.`;
   let sum = 0;
   const half = all.findIndex((debt) => (sum += debt.gap) >= total / 2) + 1;
   const rest = all.length > MOST ? ` The ${MOST} largest are drawn.` : "";

@@ -84,7 +84,7 @@ function drawHulls(pen, plane, state, answer) {
   }
   drawSamples(pen, plane, state);
   if (common) target(pen, x(common[0]), y(common[1]), "in both hulls");
-  if (answer.p !== null) {
+  if (answer.separable && answer.p !== null) {
     const [p, q] = [answer.p, answer.q].map((point) => [x(point[0]), y(point[1])]);
     stroke(ctx, ink("accent"), [...p, ...q], 3, [6, 3]);
     const apart = Math.hypot(p[0] - q[0], p[1] - q[1]);

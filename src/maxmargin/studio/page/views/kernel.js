@@ -24,7 +24,7 @@ export const kernel = {
   applies: () => true,
   mount(el, app) {
     const said = part(el, "p", "", "view-said");
-    const asked = asker(app, () => shown.update(app.store.get()));
+    const asked = asker(app, () => shown.update(app.store.get()), 150);
     /** @type {any} */ let answer = null;
     /** @type {number[]} */ let order = [];
     /** @type {{key: any, image: HTMLCanvasElement}|null} */ let kept = null;

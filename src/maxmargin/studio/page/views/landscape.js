@@ -26,13 +26,13 @@ export const landscape = {
   mount(el, app) {
     let reach = "1";
     const bar = part(el, "div", "", "view-bar");
-    choice(bar, "Show:", { 0.4: "close", 1: "the optimum and the origin", 4: "far" }, reach, (value) => {
+    choice(bar, "Show:", { 0.4: "close", 1: "with the origin", 4: "far" }, reach, (value) => {
       reach = value;
       shown.update(app.store.get());
     });
     const said = part(bar, "output", "", "view-said");
     const again = () => shown.update(app.store.get());
-    const asked = asker(app, again);
+    const asked = asker(app, again, 150);
     /** @type {ReturnType<typeof tracker>[]} */ const tracks = Array.from({ length: 4 }, () => tracker(app, again));
     /** @type {any} */ let answer = null;
     /** @type {{key: any, image: HTMLCanvasElement}|null} */ let kept = null;

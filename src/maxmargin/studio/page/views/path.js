@@ -1,6 +1,6 @@
 // A slider over C on a certified path: every stop is solved and proved before it is shown.
 
-import { levelLine } from "../geometry.js";
+import { image, levelIn } from "../shading.js";
 import { asker, axes, figure, label, linear, logarithmic, notice, part, stroke, written } from "./chart.js";
 import { drawAxes, drawSamples, planeOf, sampleAt } from "./plane.js";
 
@@ -15,25 +15,33 @@ export const path = {
   id: "path",
   title: "Path of C",
   doc: "What the fit becomes as C grows: each stop is solved and proved beforehand; the kinds of the samples change, one by one.",
-  applies: () => true,
+  applies: (state) => (state.points.task === "novelty" ? "For one class C only scales w: ν is what decides." : true),
   mount(el, app) {
     const bar = part(el, "label", "C ", "view-bar");
     const slider = /** @type {HTMLInputElement} */ (part(bar, "input"));
     Object.assign(slider, { type: "range", min: "0", max: String(COUNT - 1), step: "1", value: String(Math.floor(COUNT / 2)) });
-    slider.style.flex = "1";
+    slider.style.flex = "1 1 200px";
     const value = part(bar, "output", "", "view-said");
     const use = /** @type {HTMLButtonElement} */ (part(bar, "button", "Use this C"));
     const again = () => {
       plane.update(app.store.get());
       counts.update(app.store.get());
     };
-    const asked = asker(app, again);
+    const asked = asker(app, again, 350);
     /** @type {any} */ let answer = null;
     let error = "";
     /** @type {import("./plane.js").Plane|null} */ let room = null;
     slider.addEventListener("input", again);
     use.addEventListener("click", () => answer && app.change({ C: Number(answer.arrays.C[stop()].toPrecision(3)), nu: null }));
     const stop = () => Math.min(Number(slider.value), (answer?.arrays.C.length ?? 1) - 1);
+    /** A new path begins at the C that is nearest to the problem's own. @param {State} state */
+    const begin = (state) => {
+      const wanted = Math.log(Math.min(Math.max(state.problem?.C ?? 1, LOW), HIGH));
+      const apart = Array.from(answer.arrays.C, (C) => Math.abs(Math.log(C) - wanted));
+      slider.max = String(apart.length - 1);
+      slider.value = String(apart.indexOf(Math.min(...apart)));
+      use.hidden = state.host === "tape";
+    };
 
     const plane = figure(el, app, {
       height: (width) => Math.min(380, Math.max(250, width * 0.66)),
@@ -47,8 +55,9 @@ export const path = {
         const field = { x0: x.low, x1: x.high, y0: y.low, y1: y.high, nx: GRID, ny: GRID };
         // A wider or narrower picture alone is no reason to solve all again.
         if (asked.get(key, { problem: state.problem.problem, machine: state.machine, name: "path", count: COUNT, low: LOW, high: HIGH, field }).current) {
+          const had = answer;
           ({ answer, error } = asked.get(key, {}));
-          if (answer && !answer.window) answer.window = field;
+          if (answer && answer !== had) begin(state);
         }
         if (!answer) return notice(pen, error || "Solving for each C …");
         const k = stop();
@@ -103,43 +112,37 @@ export function said(answer, k) {
 
 /** The sides, the hyperplane and the margins of a stop. @param {import("./chart.js").Pen} pen @param {import("./plane.js").Plane} room @param {any} answer @param {number} k @param {State} state */
 function drawField({ ctx, ink }, { x, y, box }, answer, k, state) {
-  const field = answer.arrays.field;
-  if (!field || !answer.window) return;
+  const { field, window } = answer.arrays.field ? { field: answer.arrays.field, window: answer.window } : {};
+  if (!field) return;
+  const nx = window.nx;
+  const ny = field.shape.length === 3 ? window.ny : 1;
+  const values = field.subarray(k * nx * ny, (k + 1) * nx * ny);
   ctx.save();
   ctx.beginPath();
   ctx.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   ctx.clip();
-  const [, ny, nx] = field.shape.length === 3 ? field.shape : [0, 1, field.shape[1]];
-  const values = field.subarray(k * nx * ny, (k + 1) * nx * ny);
-  const { x0, x1, y0, y1 } = answer.window;
-  const at = (/** @type {number} */ i) => x(x0 + (i / (nx - 1)) * (x1 - x0));
   if (ny === 1) {
+    const at = (/** @type {number} */ i) => x(window.x0 + (i / (nx - 1)) * (window.x1 - window.x0));
     stroke(ctx, ink("ink"), Array.from(values, (_, i) => [at(i), y(values[i])]).flat(), 2);
-    ctx.restore();
-    return;
-  }
-  const up = (/** @type {number} */ j) => y(y0 + (j / (ny - 1)) * (y1 - y0));
-  const [wide, high] = [Math.abs(at(1) - at(0)) + 0.6, Math.abs(up(1) - up(0)) + 0.6];
-  const sides = state.points.task === "classification";
-  for (let j = 0; j < ny; j++)
-    for (let i = 0; i < nx; i++) {
-      const z = values[j * nx + i];
-      ctx.fillStyle = ink(`class-${z > 0 ? 1 : 0}`);
-      ctx.globalAlpha = (sides ? 0.05 + 0.17 * Math.min(1, Math.abs(z)) : z > 0 ? 0 : 0.12);
-      ctx.fillRect(at(i) - wide / 2, up(j) - high / 2, wide, high);
+  } else {
+    const shown = { values, classes: null, window };
+    const novelty = state.points.task === "novelty";
+    // The image has its values at the middles of its pixels: half a step more on every side.
+    const [hx, hy] = [(window.x1 - window.x0) / (nx - 1) / 2, (window.y1 - window.y0) / (ny - 1) / 2];
+    const [left, top] = [x(window.x0 - hx), y(window.y1 + hy)];
+    ctx.drawImage(image(shown, ink, novelty), left, top, x(window.x1 + hx) - left, y(window.y0 - hy) - top);
+    for (const level of novelty ? [0] : [-1, 1, 0]) {
+      const parts = levelIn(shown, level);
+      ctx.beginPath();
+      for (let p = 0; p < parts.length; p += 4) {
+        ctx.moveTo(x(parts[p]), y(parts[p + 1]));
+        ctx.lineTo(x(parts[p + 2]), y(parts[p + 3]));
+      }
+      ctx.strokeStyle = ink("ink");
+      ctx.lineWidth = level ? 1.2 : 2.2;
+      ctx.setLineDash(level ? (level > 0 ? [6, 3] : [2, 3]) : []);
+      ctx.stroke();
     }
-  ctx.globalAlpha = 1;
-  for (const level of sides ? [-1, 1, 0] : [0]) {
-    const parts = levelLine(values, nx, ny, level);
-    ctx.beginPath();
-    for (let p = 0; p < parts.length; p += 4) {
-      ctx.moveTo(at(parts[p]), up(parts[p + 1]));
-      ctx.lineTo(at(parts[p + 2]), up(parts[p + 3]));
-    }
-    ctx.strokeStyle = ink("ink");
-    ctx.lineWidth = level ? 1.2 : 2.2;
-    ctx.setLineDash(level ? (level > 0 ? [6, 3] : [2, 3]) : []);
-    ctx.stroke();
     ctx.setLineDash([]);
   }
   ctx.restore();

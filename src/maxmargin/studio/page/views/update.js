@@ -21,9 +21,10 @@ export function gainAt(line, t) {
  * @param {Line} line @returns {[number, number]} */
 export function stepsShown(line) {
   const taken = line.after[0] - line.before[0];
-  const far = Math.max(Math.abs(taken), Math.abs(line.unclipped), 1e-12);
-  const ends = [line.low, line.high].filter((end) => Number.isFinite(end) && Math.abs(end) <= 4 * far);
-  const all = [0, taken, Math.sign(line.unclipped) * Math.min(Math.abs(line.unclipped), 6 * Math.max(Math.abs(taken), 0.15 * far)), ...ends];
+  // A step that was cut very short must still be seen: then its aim is outside the picture.
+  const aim = taken ? Math.sign(line.unclipped) * Math.min(Math.abs(line.unclipped), 6 * Math.abs(taken)) : line.unclipped;
+  const far = Math.max(Math.abs(taken), Math.abs(aim), 1e-12);
+  const all = [0, taken, aim, ...[line.low, line.high].filter((end) => Math.abs(end) <= 4 * far)];
   const room = 0.18 * (Math.max(...all) - Math.min(...all));
   return [Math.min(...all) - room, Math.max(...all) + room];
 }
@@ -46,7 +47,7 @@ export const update = {
   },
   mount(el, app) {
     const said = part(el, "p", "", "view-said");
-    const asked = asker(app, () => shown.update(app.store.get()));
+    const asked = asker(app, () => update(app.store.get()));
     /** @type {{line: Line|null, error: string}} */ let now = { line: null, error: "" };
     const read = (/** @type {State} */ state) => {
       const frame = frameOf(state);
@@ -57,10 +58,9 @@ export const update = {
       return { line: current || !error ? answer : null, error };
     };
     const shown = figure(el, app, {
-      height: (width) => (width < 480 ? 470 : 280),
+      height: (width) => (now.line ? (width < 480 ? 470 : 280) : 110),
       order: () => now.line?.indices ?? [],
       draw(pen, state) {
-        now = read(state);
         said.textContent = now.line ? words(now.line, state) : "";
         if (!now.line) return notice(pen, now.error || "…");
         const { width, height } = pen;
@@ -78,7 +78,12 @@ export const update = {
       },
       tell: (state) => (now.line ? words(now.line, state) : "The update: there is none to show."),
     });
-    return shown;
+    const { destroy } = shown;
+    const update = (/** @type {State} */ state) => {
+      now = read(state);
+      shown.update(state);
+    };
+    return { update, destroy };
   },
 };
 
@@ -133,7 +138,9 @@ function drawBox(pen, box, line, state) {
   stroke(ctx, ink("accent"), [...at(Math.max(line.low, -far)), ...at(Math.min(line.high, far))], 2.5);
   drawStops(pen, at, line);
   ctx.restore();
-  label(pen, "Σβ stays", ...halfway(at(Math.max(line.low, -far)), at(Math.min(line.high, far))), "left", "quiet");
+  const inside = [-far, far].map((t) => at(Math.min(Math.max(t, line.low), line.high)));
+  const near = inside.map(([px, py]) => [Math.min(Math.max(px, square[0]), square[0] + square[2]), Math.min(Math.max(py, square[1]), square[1] + square[3])]);
+  label(pen, "Σβ stays", ...halfway(near[0], near[1]), "left", "quiet");
 }
 
 /** @param {number[]} a @param {number[]} b @returns {[number, number]} */
