@@ -1,4 +1,4 @@
-"""The two objectives of a pair: a primal point (w, b) and a feasible dual point β, in float64 or with more precision."""
+"""The two objectives of a pair, a primal point (w, b) and a feasible dual point β: in float64 or more precisely."""
 
 from __future__ import annotations
 

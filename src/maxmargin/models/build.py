@@ -155,6 +155,7 @@ def training_of(
         tol=tol,
         n=n,
         proofs=tuple(proofs),
+        regularizer=source.regularizer.name,
     )
 
 

@@ -71,6 +71,8 @@ class Training:
     #: How many rows there were.
     n: int
     proofs: tuple[Proof, ...]
+    #: "l2" or "l1".
+    regularizer: str = "l2"
 
 
 @dataclass(frozen=True, eq=False)

@@ -304,7 +304,7 @@ def check_cost(C: float | None, lam: float | None) -> float:
 
 
 def check_regularizer(regularizer: Regularizer, kernel: Kernel, task: Task, hard: bool) -> None:
-    """A regulariser of single weights needs weights that have coordinates, a finite C, and a dual that may be scaled."""
+    """A regulariser of single weights needs weights with coordinates, a finite C, and a dual that may be scaled."""
     if regularizer.quadratic:
         return
     name = regularizer.name

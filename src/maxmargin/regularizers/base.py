@@ -1,9 +1,10 @@
 """What a regulariser is: a convex function r of the weights w, and its conjugate r*, which the dual has.
 
-    primal   P(w,b) = r(w) + Σ C_i ℓ_i(z_i)                      dual   D(β) = −r*(v) − Σ C_i ℓ_i*(−β_i/C_i),  v = Σ β_i φ(x_i)
+    primal   P(w,b) = r(w) + Σ C_i ℓ_i(z_i)
+    dual     D(β)   = −r*(v) − Σ C_i ℓ_i*(−β_i/C_i)      with v = Σ β_i φ(x_i)
 
-By Fenchel and Young r(w) + r*(v) ≥ ⟨w, v⟩, with equality where v is a slope of r at w: at the optimum. For ½‖w‖² that is
-w = v, so that w can be read off β; any other regulariser keeps a w of its own beside β.
+By Fenchel and Young r(w) + r*(v) ≥ ⟨w, v⟩, with equality where v is a slope of r at w: at the optimum. For ½‖w‖² that
+is w = v, so that w can be read off β; any other regulariser keeps a w of its own beside β.
 """
 
 from __future__ import annotations

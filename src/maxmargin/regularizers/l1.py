@@ -1,4 +1,4 @@
-"""Lasso: r(w) = ‖w‖₁ = Σ|w_j|, which leaves most weights at 0. Its conjugate is 0 for |v_j| ≤ 1, and infinite beyond."""
+"""Lasso: r(w) = ‖w‖₁ = Σ|w_j|, which leaves most weights at 0. r* is 0 where all |v_j| ≤ 1, and infinite beyond."""
 
 from __future__ import annotations
 

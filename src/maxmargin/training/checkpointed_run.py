@@ -93,6 +93,11 @@ class Wrapped(Solver):
         """Whether the solver takes rows in blocks."""
         return self.inner.streams
 
+    @property
+    def regularizers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The regularisers that the solver can do."""
+        return self.inner.regularizers
+
     def accepts(self, problem: Problem) -> str | None:
         return self.inner.accepts(problem)
 

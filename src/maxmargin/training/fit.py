@@ -99,6 +99,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         1 if shared else len(machines),
         budget.max_time,
         recipe.task,
+        recipe.regularizer,
     )
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds

@@ -37,6 +37,7 @@ def problem_maker(
     problems: int,
     max_time: float | None,
     task: LearningTask | None = None,
+    regularizer: str = "l2",
 ) -> Maker:
     """A function that makes the problem of some rows; `problems` is how many there will be."""
     X, used = samples.X, kernel
@@ -69,6 +70,7 @@ def problem_maker(
             sample_weight=samples.weights[index],
             task=task,
             cache_bytes=cache_bytes,
+            regularizer=regularizer,
         )
 
     return make

@@ -1,4 +1,4 @@
-"""Some columns of the rows, as float64: dense, or compressed by columns, with the constant feature where it is asked for."""
+"""Some columns of the rows as float64, dense or compressed by columns; the constant feature is one of them."""
 
 from __future__ import annotations
 

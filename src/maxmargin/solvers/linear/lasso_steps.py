@@ -2,7 +2,7 @@
 
 With H as a matrix (few features): coordinate descent keeps r = q − Hx, a step costs one row of H. Where it crawls, one
 step of Newton's on the face where it stands (the signs of x held fixed), as far as the first sign lasts.
-With H = ADAᵀ + … known by the columns of the features only (many): coordinate descent keeps the scores t of the step.
+With H = AᵀDA known by the columns A only (many features): coordinate descent keeps the scores t of the step.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def sweep_matrix(H, r, x, goal, sweeps):
 def sweep_columns(data, rows, ends, h, weight, moments, curvatures, slopes, active, x, t, sums):
     """One sweep of coordinate descent over some features, by the columns of their values.
 
-    x holds the new weights, t the scores of the step so far and sums[0] = Σ h t. With a free bias (weight = Σ h > 0) the
-    bias follows each step. slopes are those of the loss before the step. Returns how far the worst one was off.
+    x holds the new weights, t the scores of the step so far and sums[0] = Σ h t. With a free bias (weight = Σ h > 0)
+    the bias follows each step. slopes are those of the loss before the step. Returns how far the worst one was off.
     """
     off = 0.0
     for a in range(len(active)):

@@ -6,9 +6,9 @@ Problem:  min_{w,b}  P(w,b) = ‖w‖₁ + Σ C_i ℓ_i(z_i),   z_i = ⟨w, x_i�
        u, scaled until |v_j| ≤ 1, is feasible for the dual, and the gap follows.
     2. W ← the features with w_j ≠ 0, and those with the largest |v_j|: as many again, and at least some. Most of the
        others never get a weight; all of them are asked again in the next round.
-    3. On W, until its own gap is a share of the whole one: with h_i = C_i ℓ''_i(z_i) and H = A diag(h) Aᵀ for the columns
-       A of W (about their mean by h for a free bias), minimise the model ½xᵀHx − qᵀx + ‖x‖₁ of P, with q = Hw + v_W, by
-       coordinate descent and Newton's steps on faces (`lasso_steps.py`).
+    3. On W, until its own gap is a share of the whole one: with h_i = C_i ℓ''_i(z_i) and H = Aᵀ diag(h) A for the
+       columns A of W (about their mean by h for a free bias), minimise the model ½xᵀHx − qᵀx + ‖x‖₁ of P, with
+       q = Hw + v_W, by coordinate descent and Newton's steps on faces (`lasso_steps.py`).
     4. w ← w + α(x − w), with α near the root of the slope along the step.
 
 Cost: a round takes one pass over the data, the rest is on W. Memory: the columns of W, and all columns of sparse data.
@@ -171,7 +171,7 @@ class _Run:
             if not self._step(A, x - self.w[self.chosen], v):
                 return
             v = A.combine(self.u)
-            self.work += 2.0 * A.entries
+            self.work += 2.0 * A.entries + settings.overhead
             gap = self._gap_on(v)
             if gap <= goal or not gap < before:
                 return

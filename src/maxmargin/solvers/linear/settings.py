@@ -223,7 +223,7 @@ class ProximalNewtonSettings:
     all_share: float = 0.5
     #: The share of the whole gap down to which the problem on W is solved.
     inner_share: float = 0.1
-    #: The share of the largest violation down to which a model is minimised: more would be lost to the next Newton step.
+    #: The share of the largest violation down to which a model is minimised: the next Newton step would undo more.
     model_share: float = 0.1
     #: Newton steps on one W, and rounds without any gain before rounding must be the reason.
     most_steps: int = 50
@@ -243,5 +243,6 @@ class ProximalNewtonSettings:
     least_rows: int = 2000
     #: Columns with this share of non-zeros count as dense.
     dense_share: float = 0.25
-    #: Multiply-adds for one evaluation of a loss. Tuned, as for truncated-newton.
+    #: Multiply-adds for one evaluation of a loss, and for the interpreter in one Newton step. Tuned.
     evaluation_work: float = 20.0
+    overhead: float = 2e5
