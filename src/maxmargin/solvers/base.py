@@ -16,7 +16,7 @@ from maxmargin.gram import Gram
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Rows, scores_of_rows
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.problem.space import LinearSpace
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
@@ -59,6 +59,8 @@ class Solver(ABC):
     endless: ClassVar[bool] = False
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
+    #: Whether it keeps the second sum of a ν-problem.
+    takes_nu: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse a field that has none of the values of its `Literal`; subclasses check the rest of theirs."""
@@ -98,6 +100,13 @@ def refuse_blocks(solver: Solver, problem: Problem) -> str | None:
     """The refusal of rows that are not in memory all at once."""
     if isinstance(problem.X, RowBlocks) and not solver.streams:
         return "it needs all rows in memory, and these come in blocks; use solver='auto'"
+    return None
+
+
+def refuse_nu(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a ν-problem, whose dual has one sum more."""
+    if isinstance(problem, NuProblem) and not solver.takes_nu:
+        return "it does not keep the second sum of a ν-problem; use solver='smo'"
     return None
 
 
