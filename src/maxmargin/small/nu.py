@@ -18,13 +18,13 @@ from maxmargin.gram.cached_rows import whole_rows
 from maxmargin.problem import NuProblem
 from maxmargin.problem.space import LinearSpace, entries_per_pair
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
-from maxmargin.small.kernel import MOST_ROWS, MOST_WORK
+from maxmargin.small.kernel import LEAST_WORK, MOST_ROWS, MOST_WORK
 from maxmargin.small.proof import SHORTEST, converged_text
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.solvers.textbook.nu_smo import bounds, first_point, refuse_vanished, side_steps
 
 #: The part of the tolerance that the slopes aim at: their bound on the gap is a coarse one.
-AIM = 0.5
+AIM = 0.1
 #: How much closer they are to be after a look that did not prove the gap.
 CLOSER = 0.1
 
@@ -48,7 +48,8 @@ def solve_small_nu(problem: NuProblem, tol: float, max_time: float | None) -> Re
     beta = first_point(problem, lambda v: K @ v)
     v, target = problem.sides(beta), problem.form.target
     g = target - K @ beta
-    enough, steps = 0.0, 0
+    steps = side_steps(rows, 0, int(LEAST_WORK / n), 0.0, diag, *ends, v, g)[0]  # tiny problems to the last digits
+    beta, enough = v[0] + v[1], 0.0
     while steps * n < MOST_WORK:
         most = 4 * n if enough == 0.0 else int(MOST_WORK / n) - steps
         if enough == 0.0:  # the size of the dual is not known yet
