@@ -23,7 +23,7 @@ from maxmargin.certificate.kkt import KINDS, Kinds, kinds_of, kkt_violation
 from maxmargin.certificate.pair import Pair, Values
 from maxmargin.certificate.separability import Inseparable
 from maxmargin.errors import InvalidInput
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.problem.projection import project
 from maxmargin.result import Iterate
 from maxmargin.shown import Shown
@@ -163,6 +163,10 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
 
     `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
     """
+    if isinstance(problem, NuProblem):
+        from maxmargin.certificate.nu import examine_nu  # which is made of the parts of this module
+
+        return examine_nu(problem, iterate, fresh)
     pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
     values = pair.plain(scores, fresh)
