@@ -31,7 +31,7 @@ from maxmargin.certificate.rounding import (
 from maxmargin.certificate.separability import Inseparable
 from maxmargin.errors import InvalidInput
 from maxmargin.problem import Problem
-from maxmargin.problem.projection import project
+from maxmargin.problem.projection import repaired
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 
@@ -167,15 +167,18 @@ def certify(problem: Problem, iterate: Iterate) -> Certificate:
     return examine(problem, iterate).certificate
 
 
-def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED) -> Examined:
+def examine(
+    problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED, bounded: bool = False
+) -> Examined:
     """Complete an iterate to a primal-dual pair and certify it.
 
     `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
+    A dual point that is only to be `bounded` costs no kernel values: for large problems without time.
     """
     pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
-    values = pair.plain(scores, fresh)
-    if fresh and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
+    values = pair.bounded(scores) if bounded else pair.plain(scores, fresh)
+    if fresh and not bounded and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
         values = min(values, pair.exact(values), key=lambda one: one.rounding)
     w, b, beta = pair.w, pair.b, pair.beta
     if problem.hard:
@@ -183,7 +186,8 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
         if not iterate.answer:  # an answer stays as its algorithm gave it
             w, b = w / values.margin, b / values.margin
     # 4. What else there is to say.
-    kkt = kkt_violation(problem, beta, values.dual_scores) if values.dual_scores is not None else np.nan
+    known = values.dual_scores is not None
+    kkt = np.inf if bounded else kkt_violation(problem, beta, values.dual_scores) if known else np.nan
     certificate = Certificate(
         primal=values.primal,
         dual=values.dual,
@@ -255,6 +259,14 @@ class _Pair:
         errors = plain_errors(self.problem, w, beta, dual_sqnorm) if fresh else None
         return self._values(scores + self.b, sqnorm, dual_scores, dual_sqnorm, errors)
 
+    def bounded(self, scores: np.ndarray) -> _Values:
+        """In float64, with bounds in the place of Kβ and of βᵀKβ: |(Kβ)_i| ≤ √k_ii Σ|β_j|√k_jj for a positive K."""
+        lengths = np.sqrt(self.problem.space.diag())
+        longest = 1.001 * float(np.abs(self.beta) @ lengths)  # more than any rounding of this sum
+        errors = plain_errors(self.problem, self.w, self.beta, longest * longest)
+        sqnorm = self.problem.space.sqnorm(self.w, scores)
+        return self._values(scores + self.b, sqnorm, -longest * lengths, longest * longest, errors)
+
     def exact(self, plain: _Values) -> _Values:
         """With the least rounding that there is."""
         space, w, b, beta = self.problem.space, self.w, self.b, self.beta
@@ -316,7 +328,7 @@ def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -
         beta, scores = problem.feasible(np.zeros(problem.n)), None
         w = None if linked else w
     if beta is not None and not problem.is_feasible(beta):
-        beta = _repaired(problem, beta)
+        beta = repaired(beta, *problem.bounds, problem.total)
         if not problem.total and not problem.hard:
             beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
         scores = None
@@ -330,19 +342,6 @@ def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -
     if beta is None:
         beta = problem.dual_point(scores, b)
     return _Pair(problem, w, b, beta, linked, 0.01 * wanted), scores
-
-
-def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """A feasible point near β: what is at a bound stays there, if the others can make up the sum."""
-    lower, upper = problem.bounds
-    clipped = np.clip(beta, lower, upper)
-    free = (clipped > lower) & (clipped < upper)
-    if problem.total is not None and free.any():
-        rest = problem.total - float(clipped[~free].sum())
-        if lower[free].sum() <= rest <= upper[free].sum():
-            clipped[free] = project(clipped[free], lower[free], upper[free], rest)
-            return clipped
-    return problem.feasible(beta)
 
 
 def _positive(problem: Problem, beta: np.ndarray, values: _Values, fresh: bool) -> bool | None:
