@@ -181,8 +181,8 @@ def examine(
         if not iterate.answer:  # an answer stays as its algorithm gave it
             w, b = w / values.margin, b / values.margin
     # 4. What else there is to say.
-    known = values.dual_scores is not None
-    kkt = np.inf if bounded else kkt_violation(problem, beta, values.dual_scores) if known else np.nan
+    kkt = np.nan if values.dual_scores is None else kkt_violation(problem, beta, values.dual_scores)
+    kkt = np.inf if bounded else kkt
     kkt = max(values.dual_violation, kkt)  # in this order NaN stays NaN
     certificate = Certificate(
         primal=values.primal,
