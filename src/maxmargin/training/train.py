@@ -96,16 +96,14 @@ class Task:
     name: object
     rows: np.ndarray
     make: Callable[[], Problem]
-    start: np.ndarray | None = None
+    start: Any = None
 
 
 #: How one problem becomes a solution: where to start, the budget, the number of problems left, callbacks.
 Method = Callable[["Problem", "np.ndarray | None", "Budget", int, "tuple[Callback, ...]"], "Solution"]
 
 
-def by_solve(
-    problem: Problem, start: np.ndarray | None, budget: Budget, problems: int, watch: tuple[Callback, ...]
-) -> Solution:
+def by_solve(problem: Problem, start: Any, budget: Budget, problems: int, watch: tuple[Callback, ...]) -> Solution:
     """The usual method: hand the problem to solve()."""
     return Solution.of(budget.solve(problem, problems, start, watch))
 
