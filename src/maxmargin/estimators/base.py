@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ from maxmargin.models.model import Model, Training
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem.validation import is_number, plain
+from maxmargin.regularizers import Regularizer
+from maxmargin.regularizers.l2 import L2
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
 from maxmargin.training.expansion import Support, gather
@@ -54,6 +56,7 @@ class Setting:
     #: What the decision values of the classes are divided by to give probabilities.
     temperature: float | None = None
     nu: float | None = None
+    regularizer: Regularizer = field(default_factory=L2)
 
 
 class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
@@ -95,7 +98,24 @@ class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
 
     # Training
 
+    def _check_parameters(self) -> None:
+        """The numbers among the parameters are numbers that mean something; what a kernel does not use may be any."""
+        for name, infinite in (("C", True), ("cache_size", False), ("intercept_scaling", False)):
+            value = getattr(self, name, 1.0)
+            if not is_number(value) or not 0.0 < value < np.inf:
+                if infinite and is_number(value) and value == np.inf:
+                    continue
+                more = " (C=inf for a hard margin)" if infinite else ""
+                raise InvalidInput(f"{name} is {value!r}; it must be a number > 0{more}")
+        gamma = getattr(self, "gamma", 1.0)
+        if not isinstance(gamma, str) and (not is_number(gamma) or not 0.0 < gamma < np.inf):
+            raise InvalidInput(f"gamma is {gamma!r}; it must be 'scale', 'auto' or a finite number > 0")
+        coef0 = getattr(self, "coef0", 0.0)
+        if not is_number(coef0) or not np.isfinite(coef0):
+            raise InvalidInput(f"coef0 is {coef0!r}; it must be a finite number")
+
     def _budget(self) -> Budget:
+        self._check_parameters()
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         return Budget(
             self.max_time,

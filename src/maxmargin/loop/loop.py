@@ -30,6 +30,9 @@ from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
 
+#: A budget of so many iterations lets a compiled call try, which counts them only at its end.
+FEW_STEPS = 50
+
 
 def solve(
     problem: Problem,
@@ -103,12 +106,12 @@ def solve(
     given = every, snapshots, tuple(callbacks)
     auto = isinstance(solver, str) and solver == "auto" and not options
     watched = snapshots or progress or every is not None or bool(given[-1])
-    if auto and not watched and start is None and max_iter is None:
+    if auto and not watched and start is None and (max_iter is None or max_iter >= FEW_STEPS):
         with one_blas_thread(), interruptible():
             small = solve_small(problem, tol, max_time)
-        if isinstance(small, Result):
+        if isinstance(small, Result) and (max_iter is None or small.iterations <= max_iter):
             return small
-        start = small
+        start = None if isinstance(small, Result) else small
     chosen, enough = [solver_by_name(solver, problem, **options)], {}
     refused = refusal(chosen[0], problem)
     if refused:

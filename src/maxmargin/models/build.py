@@ -172,7 +172,7 @@ class Source(Protocol):
 
     @property
     def regularizer(self) -> Regularizer:
-        """What keeps the weights small."""
+        """What is made small besides the loss."""
         ...
 
     @property

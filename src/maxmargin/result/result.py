@@ -70,6 +70,12 @@ class Status:
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.text}"
 
+    def __getstate__(self) -> dict[str, str]:
+        return {"reason": self.reason.name, "text": self.text}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        vars(self).update(reason=Reason[state["reason"]], text=state["text"])
+
 
 @dataclass(frozen=True, eq=False)
 class Result(Shown):

@@ -20,6 +20,12 @@ class CertificateSummary(Shown, Mapping):
 
     certificates: dict[object, Certificate]
 
+    def __getstate__(self) -> dict[str, list]:
+        return {"names": list(self.certificates), "certificates": list(self.certificates.values())}
+
+    def __setstate__(self, state: dict[str, list]) -> None:
+        vars(self)["certificates"] = dict(zip(state["names"], state["certificates"], strict=True))
+
     def __getitem__(self, name: object) -> Certificate:
         return self.certificates[name]
 
