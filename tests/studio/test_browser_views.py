@@ -197,6 +197,7 @@ def test_a_tape_plays_without_anything_behind_it(browser, tmp_path, runs, proble
             np.testing.assert_allclose(
                 state(page, f"Array.from(s.runs[{k}].frame.arrays.beta)"), arrays["beta"], atol=1e-6
             )
+        assert state(page, "Boolean(f.arrays.field) !== Boolean(f.arrays.w)"), "the page or the tape has the field"
         show(page, *ALL)
         until(page, "!document.querySelector('[data-view] canvas[aria-label*=\"nothing\"]')")
         assert "not recorded" not in page.locator("body").inner_text()

@@ -132,14 +132,14 @@ def _run(run: Running, place: int, grid: Grid, payload: _Payload, most: int) -> 
     # All of a short run. Of a long one the first frames are worth more, so they are taken closer together.
     places = np.arange(count) if count <= most else np.round(np.geomspace(1.0, count, most)).astype(int) - 1
     chosen = np.unique(places)
+    alone = len(run.recordings) == 1
     frames = []
     for position, index in enumerate(chosen):
         header, arrays = shown_of(run.setting, place, recording, int(index), PARTS)
-        points = [one.frames[run.place(k, int(index))].point for k, one in enumerate(run.recordings)]
-        arrays |= run.fields.arrays(grid, points)
-        single = {
-            name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()
-        }
+        if not (alone and "w" in arrays and run.setting.X.shape[1] == 2):  # the page shades a single hyperplane itself
+            points = [one.frames[run.place(k, int(index))].point for k, one in enumerate(run.recordings)]
+            arrays |= run.fields.arrays(grid, points)
+        single = {name: _single(array) for name, array in arrays.items()}
         about = {
             "solver": recording.solver.name,
             "index": position,

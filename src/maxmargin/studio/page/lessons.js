@@ -72,7 +72,7 @@ export function mountLessons(el, app) {
   let ready = false;
 
   function list() {
-    el.append(h("div", { class: "row" }, h("h2", {}, "Lessons"), h("button", { type: "button", class: "small", onclick: () => app.lesson(null) }, "Close")),
+    el.append(h("div", { class: "head" }, h("h2", {}, "Lessons"), h("button", { type: "button", class: "small", onclick: () => app.lesson(null) }, "Close")),
       h("p", { class: "note" }, "Short tours with tasks; the page sees when a task is done."),
       h("ol", { class: "lesson-list" }, ...lessons.map((one) => h("li", {}, h("button", { type: "button", onclick: () => app.lesson(one.name, 0) }, one.title)))));
     app.store.set({});
@@ -85,7 +85,7 @@ export function mountLessons(el, app) {
     next = /** @type {HTMLButtonElement} */ (h("button", { type: "button", class: one.task ? "" : "primary", onclick: () => (last ? app.lesson("") : app.lesson(lesson.name, at + 1)) }, last ? "All lessons" : "Next"));
     verdict.hidden = true;
     box = h("div", { class: "lesson-step" },
-      h("div", { class: "row" }, h("h2", {}, lesson.title), h("button", { type: "button", class: "small", onclick: () => app.lesson(null), "aria-label": "Close the lesson" }, "Close")),
+      h("div", { class: "head" }, h("h2", {}, lesson.title), h("button", { type: "button", class: "small", onclick: () => app.lesson(null), "aria-label": "Close the lesson" }, "Close")),
       h("progress", { max: lesson.steps.length, value: at + 1, "aria-label": `step ${at + 1} of ${lesson.steps.length}` }),
       h("h3", {}, one.title), ...one.text.split("\n").map((part) => h("p", {}, part)),
       one.task && h("p", { class: "task" }, `Task: ${one.task}`), verdict,

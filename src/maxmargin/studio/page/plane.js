@@ -150,7 +150,7 @@ export function mountPlane(el, app) {
     if (state.points.task === "regression") return drawTube(state, frame, "ink", true);
     const field = cache.field;
     if (!field) return;
-    if (field.classes) return stroke(ctx, ink("ink"), apart(pixels(borders(field))), 1.5);
+    if (field.classes) return stroke(ctx, ink("ink"), pixels(joined(borders(field))), 1.5);
     stroke(ctx, ink("ink"), level(field, 0), 2.5);
     const loss = state.hello?.losses.find((one) => one.name === state.settings.loss);
     if (!loss?.margin) return;
@@ -184,7 +184,7 @@ export function mountPlane(el, app) {
   function drawOther(state, frame, i) {
     if (state.points.task === "regression") return drawTube(state, frame, `run-${i}`, false);
     const field = fieldOf(frame, state);
-    if (field) stroke(ctx, ink(`run-${i}`), field.classes ? apart(pixels(borders(field))) : level(field, 0), 2, [2, 3]);
+    if (field) stroke(ctx, ink(`run-${i}`), field.classes ? pixels(joined(borders(field))) : level(field, 0), 2, [2, 3]);
   }
 
   /** @param {State} state @param {Frame|null} frame */
