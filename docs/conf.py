@@ -8,8 +8,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import maxmargin  # noqa: E402
 from site_parts import gallery, mathml, pages  # noqa: E402
+
+import maxmargin  # noqa: E402
 
 pages.write(HERE / "generated")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import maxmargin
-from maxmargin import data, errors, kernels, losses, plots, solvers, transforms
+from maxmargin import kernels, losses, plots, solvers
 
 ESTIMATORS = ("SVC", "LinearSVC", "NuSVC", "SVR", "LinearSVR", "NuSVR", "OneClassSVM")
 
@@ -45,7 +45,9 @@ def groups() -> dict[str, list[str]]:
     found["Kernels"] = _registered("kernels", kernels.base.registry)
     found["Solvers"] = _registered("solvers", solvers.base.registry)
     found["Transforms"] = ["maxmargin.transforms.PolynomialTransform"]
-    found["Data files"] = [f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")]
+    found["Data files"] = [
+        f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")
+    ]
     found["Plots"] = [f"maxmargin.plots.{name}" for name in plots.__all__ if name[0].islower()]
     found["Errors"] += [f"maxmargin.errors.{name}" for name in ("MemoryLimit", "MissingExtra")]
     return found
@@ -83,10 +85,14 @@ def write(folder: Path) -> None:
 
 def api() -> str:
     """Every public name, with a page of its own."""
-    parts = ["# Every public name\n\nAll names of `maxmargin` itself are imported from the top: `from maxmargin import SVC`.\n"]
+    parts = [
+        "# Every public name\n\nAll names of `maxmargin` itself are imported from the top: `from maxmargin import SVC`.\n"
+    ]
     for title, names in groups().items():
         listed = "\n".join(f"   {name}" for name in names)
-        parts.append(f"## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{listed}\n```\n")
+        parts.append(
+            f"## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{listed}\n```\n"
+        )
     return "\n".join(parts)
 
 
@@ -96,7 +102,8 @@ def solver_cards() -> str:
     from maxmargin.numeric.compiled import interpreted
 
     head = (
-        "# Solvers\n\n`solve(problem, solver=...)`, `SVC(solver=...)` and `--solver` take any of these names; `auto` chooses.\n"
+        "# Solvers\n\n`solve(problem, solver=...)`, `SVC(solver=...)` and `--solver` take any of these names; "
+        "`auto` chooses.\n"
         "The text of each card is the head of the solver's file, and the code carries the same numbers.\n"
     )
     rows, cards = [], []
@@ -153,7 +160,9 @@ def command_line() -> str:
     from maxmargin.cli.app import app
 
     group: Any = typer.main.get_command(app)
-    parts = ["# Every command and option\n\nThe text is that of `--help`. [The command line](../command-line.md) explains it.\n"]
+    parts = [
+        "# Every command and option\n\nThe text is that of `--help`. [The command line](../command-line.md) explains it.\n"
+    ]
     for name, command in group.commands.items():
         about = "\n\n".join(
             "`" + text.removeprefix("Example:").strip() + "`" if text.startswith("Example:") else plain(text)
@@ -163,7 +172,11 @@ def command_line() -> str:
         for one in command.params:
             if getattr(one, "hidden", False):
                 continue
-            named = ", ".join(f"`{word}`" for word in one.opts) if one.param_type_name == "option" else f"`{one.name.upper()}`"
+            named = (
+                ", ".join(f"`{word}`" for word in one.opts)
+                if one.param_type_name == "option"
+                else f"`{one.name.upper()}`"
+            )
             default = "" if one.default in (None, False, [], ()) or callable(one.default) else f"`{one.default}`"
             rows.append((named, plain(one.help or ""), default))
         parts.append(f"## `maxmargin {name}`\n\n{about}\n\n{table(('option', 'what it does', 'default'), rows)}\n")
@@ -177,14 +190,13 @@ def from_scikit_learn() -> str:
 
     parts = [
         "# Parameter by parameter\n\nMade from the signatures of both libraries and from a fit of each estimator "
-        f"(scikit-learn {sklearn.__version__}, maxmargin {maxmargin.__version__}). A parameter with the same default in "
-        "both is not listed with a remark. [The guide](../coming-from/scikit-learn.md) says what to look out for.\n"
+        f"(scikit-learn {sklearn.__version__}, maxmargin {maxmargin.__version__}). A remark stands where the defaults "
+        "differ. [The guide](../coming-from/scikit-learn.md) says what to look out for.\n"
     ]
     for name in ESTIMATORS:
         theirs, ours = getattr(sklearn.svm, name), getattr(maxmargin, name)
         rows = [
-            (f"`{one}`", _default(theirs, one), _default(ours, one), remark)
-            for one, remark in parameters(theirs, ours)
+            (f"`{one}`", _default(theirs, one), _default(ours, one), remark) for one, remark in parameters(theirs, ours)
         ]
         left, right = attributes(theirs), attributes(ours)
         only = f"Attributes that both have: {_list(left & right)}.\n\nOnly ours: {_list(right - left)}."
@@ -198,7 +210,8 @@ def from_scikit_learn() -> str:
 def parameters(theirs: type, ours: type) -> list[tuple[str, str]]:
     """Every parameter of either class, and what our docstring says of those whose default is not the same."""
     left, right = inspect.signature(theirs).parameters, inspect.signature(ours).parameters
-    told = _described(ours)
+    # A docstring does not repeat what it shares with those of the two classifiers.
+    told = _described(maxmargin.LinearSVC) | _described(maxmargin.SVC) | _described(ours)
     return [
         (one, "" if _default(theirs, one) == _default(ours, one) else told.get(one, "not taken"))
         for one in [*left, *(one for one in right if one not in left)]
