@@ -85,9 +85,8 @@ def write(folder: Path) -> None:
 
 def api() -> str:
     """Every public name, with a page of its own."""
-    parts = [
-        "# Every public name\n\nAll names of `maxmargin` itself are imported from the top: `from maxmargin import SVC`.\n"
-    ]
+    about = "All names of `maxmargin` itself are imported from the top: `from maxmargin import SVC`."
+    parts = [f"# Every public name\n\n{about}\n"]
     for title, names in groups().items():
         listed = "\n".join(f"   {name}" for name in names)
         parts.append(
@@ -160,9 +159,8 @@ def command_line() -> str:
     from maxmargin.cli.app import app
 
     group: Any = typer.main.get_command(app)
-    parts = [
-        "# Every command and option\n\nThe text is that of `--help`. [The command line](../command-line.md) explains it.\n"
-    ]
+    about = "The text is that of `--help`. [The command line](../command-line.md) explains it."
+    parts = [f"# Every command and option\n\n{about}\n"]
     for name, command in group.commands.items():
         about = "\n\n".join(
             "`" + text.removeprefix("Example:").strip() + "`" if text.startswith("Example:") else plain(text)
