@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.html_repr import HTMLRepr
+from maxmargin.estimators.parameters import SearchParameters
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.result import Reason, Status
 from maxmargin.training.budget import SPENT, Budget
@@ -34,17 +35,8 @@ from maxmargin.training.train import Solution, Task
 SEARCH, SHORT = 0.6, 0.8
 
 
-class Search(HTMLRepr, BaseEstimator):
+class Search(HTMLRepr, SearchParameters, BaseEstimator):
     """What the searches share."""
-
-    Cs: Any
-    tol: float
-    cv_tol: float
-    cv: Any
-    scoring: Any
-    refit: bool
-    max_time: float | None
-    verbose: Any
 
     # The search
 
@@ -109,14 +101,15 @@ class Search(HTMLRepr, BaseEstimator):
         machine = copy(base)
         machine.__dict__.pop("feature_names_in_", None)
         if hasattr(machine, "kernel"):
-            machine.kernel = machine.kernel_ = part.kernel
+            machine.kernel = part.kernel
         machine.n_features_in_ = part.samples.X.shape[1]
         tasks = self._tasks(machine, part.samples, targets[part.train])
 
         def score(C: float, solutions: list[Solution]) -> float:
             fitted = copy(machine)
             fitted.C = C
-            fitted.__dict__.update(fitted._fitted(part.samples, tasks, solutions))
+            setting = fitted._setting(part.samples, part.kernel)
+            fitted.__dict__.update(fitted._fitted(setting, tasks, solutions))
             return float(scorer(fitted, part.left_out, targets[part.test]))
 
         return Fold(tasks, score)

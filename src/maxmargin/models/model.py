@@ -22,9 +22,11 @@ from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses.base import Task
 from maxmargin.models.classes import (
     Scheme,
+    pack_pairs,
     pairs,
     problem_name,
     rest_from_pairs,
+    unpack_pairs,
     votes_of_pairs,
 )
 from maxmargin.models.decisions import decision_values, widened
@@ -48,6 +50,8 @@ class Proof:
     #: The rows of the training data with β ≠ 0, and their β.
     rows: np.ndarray
     beta: np.ndarray
+    #: The margin ρ or the tube ε that a ν-problem has found: it is one with C divided by ρ, or with this ε.
+    tau: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,10 @@ class Training:
     #: How many rows there were.
     n: int
     proofs: tuple[Proof, ...]
+    #: "l2" or "l1".
+    regularizer: str = "l2"
+    #: The share of a ν-problem.
+    nu: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +154,24 @@ class Model(Shown):
     def linear(self) -> bool:
         """Whether it is a linear function of the features."""
         return isinstance(self.kernel, Linear)
+
+    # A pickle has k − 1 coefficients for each vector of k classes in pairs, not k(k − 1)/2 that are mostly 0.
+
+    def __getstate__(self) -> dict[str, Any]:
+        state, codes = dict(self.__dict__), self.vector_classes
+        if self.coef is not None and codes is not None and self.classes is not None and (np.diff(codes) >= 0).all():
+            counts = np.bincount(codes, minlength=len(self.classes))
+            packed = pack_pairs(self.coef, counts)
+            if np.array_equal(unpack_pairs(packed, counts), self.coef):
+                state["coef"] = packed
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.coef is not None and len(self.coef) < self.machines:
+            assert self.vector_classes is not None and self.classes is not None
+            counts = np.bincount(self.vector_classes, minlength=len(self.classes))
+            self.__dict__["coef"] = unpack_pairs(self.coef, counts)
 
     # Answers
 

@@ -1,7 +1,9 @@
-"""Sums of arrays for compiled loops, as loops of our own.
+"""Sums, products and copies of arrays for compiled loops, as loops of our own.
 
 Numba's own array methods (`a.sum()`, `a.mean()`, `np.flatnonzero`) bring in its compiler when cached code that uses
-them is loaded: a third of a second at every start.
+them is loaded: a third of a second at every start. What it makes of `np.dot`, of `a[:] = b` and of expressions of whole
+arrays takes seconds to compile on a machine where nothing is compiled yet: a copy that may fail comes with all that
+writes its message. On small arrays a loop is no slower.
 """
 
 from __future__ import annotations
@@ -38,3 +40,50 @@ def places_of(chosen):
             places[count] = k
             count += 1
     return places[:count]
+
+
+@compiled
+def product(A, x):
+    """A x; x may be longer than A has columns."""
+    out = np.empty(A.shape[0])
+    for i in range(A.shape[0]):
+        total = 0.0
+        for j in range(A.shape[1]):
+            total += A[i, j] * x[j]
+        out[i] = total
+    return out
+
+
+@compiled
+def combination(x, A):
+    """Σ_i x_i A_i, the rows of A."""
+    out = np.zeros(A.shape[1])
+    for i in range(A.shape[0]):
+        if x[i] != 0.0:
+            for j in range(A.shape[1]):
+                out[j] += x[i] * A[i, j]
+    return out
+
+
+@compiled
+def inner(x, y):
+    """⟨x, y⟩, of as many numbers as x has."""
+    total = 0.0
+    for j in range(len(x)):
+        total += x[j] * y[j]
+    return total
+
+
+@compiled
+def copy_to(out, values):
+    """Copy all values to the first places of out."""
+    for k in range(len(values)):
+        out[k] = values[k]
+
+
+@compiled
+def copy_lower(out, values):
+    """Copy the lower triangle of a matrix to the first rows and columns of out."""
+    for i in range(len(values)):
+        for j in range(i + 1):
+            out[i, j] = values[i, j]

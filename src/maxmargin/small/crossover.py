@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
-from maxmargin.numeric.sums import mean_size, places_of, sum_of
+from maxmargin.numeric.sums import combination, copy_to, inner, mean_size, places_of, product, sum_of
 from maxmargin.small.cholesky import factor, substitute
 
 
 @compiled
 def betas(boxed, a, beta):
     """Β from the variables."""
-    beta[:] = boxed.base
+    copy_to(beta, boxed.base)
     for k in range(len(a)):
         beta[boxed.sample[k]] += boxed.sign[k] * a[k]
 
@@ -54,6 +54,15 @@ def crossed_over(boxed, at, free, beta, inside):
 
 
 @compiled
+def _normal(rows, beta):
+    """Σ β_i x_i of the centred rows."""
+    w = combination(beta, rows.S)
+    for j in range(len(w)):
+        w[j] *= rows.scale[j]
+    return w
+
+
+@compiled
 def polish(rows, dual, boxed, inside, free, constant, b, beta):
     """Newton steps on the β inside their bounds alone, so that they satisfy their equations z = target ∓ tube exactly.
 
@@ -65,25 +74,30 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
         return
     T = np.empty((m, rows.S.shape[1]))
     for k in range(m):
-        T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
-    K = np.dot(T, T.T) + constant * constant
-    ridge = 1e-13 * sum_of(np.diag(K)) / m
+        for j in range(T.shape[1]):
+            T[k, j] = rows.scale[j] * rows.S[boxed.sample[chosen[k]], j]
+    K, trace = np.empty((m, m)), 0.0
     for k in range(m):
-        K[k, k] += ridge
+        for p in range(k + 1):
+            K[k, p] = inner(T[k], T[p]) + constant * constant
+        trace += K[k, k]
+    for k in range(m):
+        K[k, k] += 1e-13 * trace / m
     factor(K)
     ones = np.ones(m)
     substitute(K, ones)
-    moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
+    moved, bias = beta.copy(), b + inner(rows.centre, _normal(rows, beta))
     for _ in range(3):
-        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * sum_of(moved))
+        z, shift = product(T, _normal(rows, moved)), bias if free else constant * constant * sum_of(moved)
         step = np.empty(m)
         for k in range(m):
             i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
-            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
+            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k] - shift
         substitute(K, step)
         if free:
             shift = (sum_of(step) + sum_of(moved)) / sum_of(ones)
-            step -= shift * ones
+            for k in range(m):
+                step[k] -= shift * ones[k]
             bias += shift
         for k in range(m):
             moved[boxed.sample[chosen[k]]] += step[k]
@@ -92,7 +106,7 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
         a = s * (moved[i] - boxed.base[i])
         if not 0.0 < a < boxed.c[chosen[k]]:
             return
-    beta[:] = moved
+    copy_to(beta, moved)
 
 
 @compiled
@@ -101,7 +115,10 @@ def balanced(boxed, at, free, beta):
     betas(boxed, at.a, beta)
     if not free:
         return True
-    positive, negative = sum_of(np.maximum(beta, 0.0)), sum_of(np.maximum(-beta, 0.0))
+    positive, negative = 0.0, 0.0
+    for value in beta:
+        positive += max(value, 0.0)
+        negative += max(-value, 0.0)
     if not min(positive, negative) > 0.0:
         return False
     for i in range(len(beta)):

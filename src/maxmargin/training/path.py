@@ -127,6 +127,7 @@ def with_matrix(problem: Problem) -> Problem:
         kernel=Precomputed(source=problem.kernel),
         bias=problem.bias,
         bias_scale=problem.bias_scale,
+        regularizer=problem.regularizer,
         C=1.0,
         sample_weight=problem.C,
         task=problem.task if problem.task != problem.loss.task else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from maxmargin.certificate import Certificate
 from maxmargin.problem.validation import plain
@@ -76,6 +76,17 @@ def certificate_of(names: Sequence[object], certificates: Sequence[Certificate])
     if len(certificates) == 1:
         return certificates[0]
     return CertificateSummary(dict(zip(names, certificates, strict=True)))
+
+
+def without_kinds(proof: Certificate | CertificateSummary) -> Certificate | CertificateSummary:
+    """The same with the counts of the kinds only: all in it that grows with the samples is the kind of each."""
+    if isinstance(proof, CertificateSummary):
+        return CertificateSummary({name: _without_kinds(one) for name, one in proof.items()})
+    return _without_kinds(proof)
+
+
+def _without_kinds(one: Certificate) -> Certificate:
+    return replace(one, kinds=one.kinds.without_codes())
 
 
 def status_of(names: Sequence[object], statuses: Sequence[Status]) -> Status:
