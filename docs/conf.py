@@ -94,3 +94,5 @@ def setup(app) -> None:
     """Formulas as MathML: browsers draw them without a script."""
     mathml.setup(app)
     app.connect("autodoc-process-docstring", pages.readable)
+    app.connect("autodoc-skip-member", pages.skipped)
+    app.connect("source-read", pages.inside)

@@ -34,6 +34,14 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
+#: Files of the repository that the site has a page of.
+COPIES = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "src/maxmargin/studio/PROTOCOL.md": "generated/studio-protocol.md",
+}
+
+
 def groups() -> dict[str, list[str]]:
     """The full names of everything public, by what it is for; names that no group has are in the last."""
     found = {title: [f"{home}.{name}" for name in names] for title, (home, names) in GROUPS.items()}
@@ -77,10 +85,42 @@ def write(folder: Path) -> None:
         "cli": command_line(),
         "from-scikit-learn": from_scikit_learn(),
     }
+    root = folder.parent.parent
+    made["studio-protocol"] = (root / "src/maxmargin/studio/PROTOCOL.md").read_text(encoding="utf-8")
+    measurements(folder / "measurements", root / "benchmarks")
     for name, text in made.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def measurements(folder: Path, benchmarks: Path) -> None:
+    """The tables of the benchmarks as pages, from the files that the races wrote."""
+    folder.mkdir(exist_ok=True)
+    found = [benchmarks / "README.md", *sorted((benchmarks / "results").glob("*.md"))]
+    for path in [*found, *(benchmarks / "results").glob("*.png")]:
+        place = folder / path.name
+        if not place.exists() or place.read_bytes() != path.read_bytes():
+            place.write_bytes(path.read_bytes())
+    listed = "\n".join(path.stem for path in found)
+    about = "Every table that [the performance page](../../performance.md) speaks of, as the races wrote it."
+    (folder / "index.md").write_text(
+        f"# Measurements\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n", encoding="utf-8"
+    )
+
+
+def inside(app: Any, name: str, source: list[str]) -> None:
+    """Links to files beside docs/ lead to the pages that the site has of them."""
+    place = r"](generated/measurements/\1.md)"
+    for outside, own in COPIES.items():
+        source[0] = source[0].replace(f"](../{outside}", f"]({own}")
+    source[0] = re.sub(r"\]\(\.\./benchmarks/(?:results/)?([\w-]+)\.md\)", place, source[0])
+
+
+def skipped(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """What an estimator only inherits from scikit-learn is told there."""
+    theirs = (getattr(obj, "__module__", None) or "").startswith("sklearn.")
+    return True if theirs or re.fullmatch(r"set_\w+_request|set_callbacks", name) else None
 
 
 def api() -> str:
@@ -271,8 +311,12 @@ def plain(text: str) -> str:
     return re.sub(r"(?<!`)(\*|<|>)(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"\\\1", text)
 
 
+def _as_text(words: str) -> str:
+    return re.sub(r"(\w)_(?=[\s,.;)]|$)", r"\1\\_", words.replace("|", "\\|"))
+
+
 def readable(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are written to be read as text: |x| and a trailing _ are not markup."""
+    """Docstrings are written to be read as text: |x| and offset_ are not markup."""
     for k, line in enumerate(lines):
         parts = re.split(r"(``.*?``|`.*?`)", line)
-        lines[k] = "".join(part if part.startswith("`") else part.replace("|", "\\|") for part in parts)
+        lines[k] = "".join(part if part.startswith("`") else _as_text(part) for part in parts)
