@@ -8,8 +8,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import maxmargin  # noqa: E402
 from site_parts import gallery, mathml, pages  # noqa: E402
+
+import maxmargin  # noqa: E402
 
 pages.write(HERE / "generated")
 
@@ -93,3 +94,5 @@ def setup(app) -> None:
     """Formulas as MathML: browsers draw them without a script."""
     mathml.setup(app)
     app.connect("autodoc-process-docstring", pages.readable)
+    app.connect("autodoc-skip-member", pages.skipped)
+    app.connect("source-read", pages.inside)

@@ -2,8 +2,8 @@
 The boundary of a kernel machine
 ================================
 
-The shading is the decision function. The black line is the hyperplane, the dashed ones are the margins. A support vector's
-area is proportional to its weight α.
+The shading is the decision function. The black line is the hyperplane, the dashed ones are the margins. The area of a
+support vector is proportional to its weight α.
 """
 
 from maxmargin import Problem, plots, solve

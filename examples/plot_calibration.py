@@ -5,7 +5,6 @@ Probabilities that agree with predictions
 One temperature makes decision values probabilities. The reliability of held-out rows, in ten bins.
 """
 
-import numpy as np
 from matplotlib import pyplot as plt
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import make_classification

@@ -2,8 +2,8 @@
 Words that tell two kinds of text apart
 =======================================
 
-Real text without a download: the descriptions of the data sets that come with scikit-learn, cut into sentences. The weights
-of a linear machine on sparse data name the words.
+Real text without a download: the descriptions of the data sets that come with scikit-learn, cut into sentences. The
+weights of a linear machine on sparse data name the words.
 """
 
 import re
@@ -17,7 +17,9 @@ from maxmargin import LinearSVC
 
 medical = datasets.load_breast_cancer().DESCR + datasets.load_diabetes().DESCR
 other = datasets.load_wine().DESCR + datasets.load_iris().DESCR + datasets.load_digits().DESCR
-pieces = [[" ".join(re.findall("[a-z]{3,}", part)) for part in re.split(r"[.\n]+", text.lower())] for text in (medical, other)]
+pieces = [
+    [" ".join(re.findall("[a-z]{3,}", part)) for part in re.split(r"[.\n]+", text.lower())] for text in (medical, other)
+]
 texts = [piece for kind in pieces for piece in kind if len(piece) > 20]
 labels = np.repeat(["medical", "other"], [sum(len(piece) > 20 for piece in kind) for kind in pieces])
 

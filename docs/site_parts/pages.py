@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import maxmargin
-from maxmargin import data, errors, kernels, losses, plots, solvers, transforms
+from maxmargin import kernels, losses, plots, solvers
 
 ESTIMATORS = ("SVC", "LinearSVC", "NuSVC", "SVR", "LinearSVR", "NuSVR", "OneClassSVM")
 
@@ -34,6 +34,14 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
+#: Files of the repository that the site has a page of.
+COPIES = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "src/maxmargin/studio/PROTOCOL.md": "generated/studio-protocol.md",
+}
+
+
 def groups() -> dict[str, list[str]]:
     """The full names of everything public, by what it is for; names that no group has are in the last."""
     found = {title: [f"{home}.{name}" for name in names] for title, (home, names) in GROUPS.items()}
@@ -45,7 +53,9 @@ def groups() -> dict[str, list[str]]:
     found["Kernels"] = _registered("kernels", kernels.base.registry)
     found["Solvers"] = _registered("solvers", solvers.base.registry)
     found["Transforms"] = ["maxmargin.transforms.PolynomialTransform"]
-    found["Data files"] = [f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")]
+    found["Data files"] = [
+        f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")
+    ]
     found["Plots"] = [f"maxmargin.plots.{name}" for name in plots.__all__ if name[0].islower()]
     found["Errors"] += [f"maxmargin.errors.{name}" for name in ("MemoryLimit", "MissingExtra")]
     return found
@@ -75,18 +85,53 @@ def write(folder: Path) -> None:
         "cli": command_line(),
         "from-scikit-learn": from_scikit_learn(),
     }
+    root = folder.parent.parent
+    made["studio-protocol"] = (root / "src/maxmargin/studio/PROTOCOL.md").read_text(encoding="utf-8")
+    measurements(folder / "measurements", root / "benchmarks")
     for name, text in made.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
 
+def measurements(folder: Path, benchmarks: Path) -> None:
+    """The tables of the benchmarks as pages, from the files that the races wrote."""
+    folder.mkdir(exist_ok=True)
+    found = [benchmarks / "README.md", *sorted((benchmarks / "results").glob("*.md"))]
+    for path in [*found, *(benchmarks / "results").glob("*.png")]:
+        place = folder / path.name
+        if not place.exists() or place.read_bytes() != path.read_bytes():
+            place.write_bytes(path.read_bytes())
+    listed = "\n".join(path.stem for path in found)
+    about = "Every table that [the performance page](../../performance.md) speaks of, as the races wrote it."
+    (folder / "index.md").write_text(
+        f"# Measurements\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n", encoding="utf-8"
+    )
+
+
+def inside(app: Any, name: str, source: list[str]) -> None:
+    """Links to files beside docs/ lead to the pages that the site has of them."""
+    place = r"](generated/measurements/\1.md)"
+    for outside, own in COPIES.items():
+        source[0] = source[0].replace(f"](../{outside}", f"]({own}")
+    source[0] = re.sub(r"\]\(\.\./benchmarks/(?:results/)?([\w-]+)\.md\)", place, source[0])
+
+
+def skipped(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """What an estimator only inherits from scikit-learn is told there."""
+    theirs = (getattr(obj, "__module__", None) or "").startswith("sklearn.")
+    return True if theirs or re.fullmatch(r"set_\w+_request|set_callbacks", name) else None
+
+
 def api() -> str:
     """Every public name, with a page of its own."""
-    parts = ["# Every public name\n\nAll names of `maxmargin` itself are imported from the top: `from maxmargin import SVC`.\n"]
+    about = "All names of `maxmargin` itself are imported from the top: `from maxmargin import SVC`."
+    parts = [f"# Every public name\n\n{about}\n"]
     for title, names in groups().items():
         listed = "\n".join(f"   {name}" for name in names)
-        parts.append(f"## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{listed}\n```\n")
+        parts.append(
+            f"## {title}\n\n```{{eval-rst}}\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{listed}\n```\n"
+        )
     return "\n".join(parts)
 
 
@@ -96,7 +141,8 @@ def solver_cards() -> str:
     from maxmargin.numeric.compiled import interpreted
 
     head = (
-        "# Solvers\n\n`solve(problem, solver=...)`, `SVC(solver=...)` and `--solver` take any of these names; `auto` chooses.\n"
+        "# Solvers\n\n`solve(problem, solver=...)`, `SVC(solver=...)` and `--solver` take any of these names; "
+        "`auto` chooses.\n"
         "The text of each card is the head of the solver's file, and the code carries the same numbers.\n"
     )
     rows, cards = [], []
@@ -153,7 +199,8 @@ def command_line() -> str:
     from maxmargin.cli.app import app
 
     group: Any = typer.main.get_command(app)
-    parts = ["# Every command and option\n\nThe text is that of `--help`. [The command line](../command-line.md) explains it.\n"]
+    about = "The text is that of `--help`. [The command line](../command-line.md) explains it."
+    parts = [f"# Every command and option\n\n{about}\n"]
     for name, command in group.commands.items():
         about = "\n\n".join(
             "`" + text.removeprefix("Example:").strip() + "`" if text.startswith("Example:") else plain(text)
@@ -163,7 +210,11 @@ def command_line() -> str:
         for one in command.params:
             if getattr(one, "hidden", False):
                 continue
-            named = ", ".join(f"`{word}`" for word in one.opts) if one.param_type_name == "option" else f"`{one.name.upper()}`"
+            named = (
+                ", ".join(f"`{word}`" for word in one.opts)
+                if one.param_type_name == "option"
+                else f"`{one.name.upper()}`"
+            )
             default = "" if one.default in (None, False, [], ()) or callable(one.default) else f"`{one.default}`"
             rows.append((named, plain(one.help or ""), default))
         parts.append(f"## `maxmargin {name}`\n\n{about}\n\n{table(('option', 'what it does', 'default'), rows)}\n")
@@ -177,14 +228,13 @@ def from_scikit_learn() -> str:
 
     parts = [
         "# Parameter by parameter\n\nMade from the signatures of both libraries and from a fit of each estimator "
-        f"(scikit-learn {sklearn.__version__}, maxmargin {maxmargin.__version__}). A parameter with the same default in "
-        "both is not listed with a remark. [The guide](../coming-from/scikit-learn.md) says what to look out for.\n"
+        f"(scikit-learn {sklearn.__version__}, maxmargin {maxmargin.__version__}). A remark stands where the defaults "
+        "differ. [The guide](../coming-from/scikit-learn.md) says what to look out for.\n"
     ]
     for name in ESTIMATORS:
         theirs, ours = getattr(sklearn.svm, name), getattr(maxmargin, name)
         rows = [
-            (f"`{one}`", _default(theirs, one), _default(ours, one), remark)
-            for one, remark in parameters(theirs, ours)
+            (f"`{one}`", _default(theirs, one), _default(ours, one), remark) for one, remark in parameters(theirs, ours)
         ]
         left, right = attributes(theirs), attributes(ours)
         only = f"Attributes that both have: {_list(left & right)}.\n\nOnly ours: {_list(right - left)}."
@@ -198,7 +248,8 @@ def from_scikit_learn() -> str:
 def parameters(theirs: type, ours: type) -> list[tuple[str, str]]:
     """Every parameter of either class, and what our docstring says of those whose default is not the same."""
     left, right = inspect.signature(theirs).parameters, inspect.signature(ours).parameters
-    told = _described(ours)
+    # A docstring does not repeat what it shares with those of the two classifiers.
+    told = _described(maxmargin.LinearSVC) | _described(maxmargin.SVC) | _described(ours)
     return [
         (one, "" if _default(theirs, one) == _default(ours, one) else told.get(one, "not taken"))
         for one in [*left, *(one for one in right if one not in left)]
@@ -260,8 +311,12 @@ def plain(text: str) -> str:
     return re.sub(r"(?<!`)(\*|<|>)(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"\\\1", text)
 
 
+def _as_text(words: str) -> str:
+    return re.sub(r"(\w)_(?=[\s,.;)]|$)", r"\1\\_", words.replace("|", "\\|"))
+
+
 def readable(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are written to be read as text: |x| and a trailing _ are not markup."""
+    """Docstrings are written to be read as text: |x| and offset_ are not markup."""
     for k, line in enumerate(lines):
         parts = re.split(r"(``.*?``|`.*?`)", line)
-        lines[k] = "".join(part if part.startswith("`") else part.replace("|", "\\|") for part in parts)
+        lines[k] = "".join(part if part.startswith("`") else _as_text(part) for part in parts)
