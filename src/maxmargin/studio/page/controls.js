@@ -41,12 +41,7 @@ export function mountData(el, app) {
     const svmlight = /^\s*[-+\w.]+(\s+\d+:[-+\d.eE]+)+\s*$/m.test(typed.split("\n")[0]);
     app.importFile(svmlight ? "pasted.svmlight" : typed.includes("\t") ? "pasted.tsv" : "pasted.csv", base64(new TextEncoder().encode(typed)));
   };
-  el.addEventListener("dragover", (event) => event.preventDefault());
-  el.addEventListener("drop", (event) => {
-    event.preventDefault();
-    const one = event.dataTransfer?.files[0];
-    if (one) read(one);
-  });
+
 
   /** @param {State} state */
   const update = (state) => {
