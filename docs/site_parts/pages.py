@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import maxmargin
-from maxmargin import kernels, losses, plots, solvers
+from maxmargin import kernels, losses, plots, regularizers, solvers
 
 ESTIMATORS = ("SVC", "LinearSVC", "NuSVC", "SVR", "LinearSVR", "NuSVR", "OneClassSVM")
 
@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Model selection": ("maxmargin", ("SVCCV", "LinearSVCCV", "SVRCV", "C_path", "SVCPath")),
     "Models and data": ("maxmargin", ("Model", "model_of", "save", "load", "read")),
     "Theory as calls": ("maxmargin", ("Saddle", "QuadraticProgram", "primal_qp", "dual_qp")),
-    "What there is": ("maxmargin", ("list_solvers", "list_losses", "list_kernels")),
+    "What there is": ("maxmargin", ("list_solvers", "list_losses", "list_kernels", "list_regularizers")),
     "Errors": ("maxmargin", ("MaxMarginError", "InvalidInput", "Refused")),
 }
 
@@ -52,6 +52,7 @@ def groups() -> dict[str, list[str]]:
     found["Losses"] = _registered("losses", losses.base.registry)
     found["Kernels"] = _registered("kernels", kernels.base.registry)
     found["Solvers"] = _registered("solvers", solvers.base.registry)
+    found["Regularisers"] = _registered("regularizers", regularizers.base.registry)
     found["Transforms"] = ["maxmargin.transforms.PolynomialTransform"]
     found["Data files"] = [
         f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")
