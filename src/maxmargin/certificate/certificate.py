@@ -186,8 +186,9 @@ def examine(
         if not iterate.answer:  # an answer stays as its algorithm gave it
             w, b = w / values.margin, b / values.margin
     # 4. What else there is to say.
-    known = values.dual_scores is not None
-    kkt = np.inf if bounded else kkt_violation(problem, beta, values.dual_scores) if known else np.nan
+    kkt = np.inf if bounded else np.nan
+    if values.dual_scores is not None and not bounded:
+        kkt = kkt_violation(problem, beta, values.dual_scores)
     certificate = Certificate(
         primal=values.primal,
         dual=values.dual,

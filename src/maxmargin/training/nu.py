@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.loop.run import Callback
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
+from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.problem.bias import kinked_bias
 from maxmargin.result import Iterate, Reason, Status, Trace
@@ -215,7 +215,7 @@ def search(
     task: Search, start: np.ndarray | None, budget: Budget, problems: int, watch: tuple[Callback, ...]
 ) -> tuple[Solution, float]:
     """The solution of a ν-problem, and its τ."""
-    began = perf_counter()
+    began = now()
     trace, iterations = Trace(), 0
     first = tau = task.first()
     beta = start
@@ -241,7 +241,7 @@ def search(
         problem = task.at(certified)
         point = Iterate(beta=task.scale(certified) * beta)
         certificate = task.rewritten(certify(problem, point), certified, float(np.abs(beta).sum()))
-        trace.add(iterations, perf_counter() - began, certificate)
+        trace.add(iterations, now() - began, certificate)
         ended = result.status.reason in (Reason.MAX_ITER, Reason.MAX_TIME, Reason.INTERRUPTED, Reason.CALLBACK)
         if certificate.relative_gap <= budget.tol or ended or len(trace) == STEPS:
             break
