@@ -1,4 +1,4 @@
-"""One registry for losses, kernels and solvers: a new one is a new file in its folder.
+"""One registry for losses, kernels, regularisers and solvers: a new one is a new file in its folder.
 
 `register` is called by the file itself; the folder's files are imported the first time that somebody asks.
 """

@@ -17,6 +17,7 @@ TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("kernels", {"kernel": "rbf"}),
     ("logistic", {"loss": "logistic"}),
     ("hard margin", {"C": float("inf")}),
+    ("l1", {"regularizer": "l1", "loss": "squared-hinge"}),
 )
 
 
@@ -70,7 +71,9 @@ def _tell(solver: Any) -> None:
 def _accepts(solver: Any, parameters: dict[str, Any]) -> bool:
     """Whether a solver takes such a problem, with one bias or the other unless one is asked for."""
     choices = [parameters] if "bias" in parameters else [{**parameters, "bias": bias} for bias in ("free", "augmented")]
-    return any(solver.accepts(_problem(**choice)) is None for choice in choices)
+    from maxmargin.solvers import refusal
+
+    return any(refusal(solver, _problem(**choice)) is None for choice in choices)
 
 
 @cache

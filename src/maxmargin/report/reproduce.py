@@ -67,6 +67,8 @@ def _options(problem: Problem, imports: list[str]) -> list[str]:
     ]
     if problem.bias_scale != 1.0:
         options.append(f"bias_scale={problem.bias_scale!r}")
+    if not problem.regularizer.quadratic:
+        options.append(f"regularizer={problem.regularizer.name!r}")
     if problem.transform is not None:
         options.append("transform=my_transform")
     if problem.task != problem.loss.task:

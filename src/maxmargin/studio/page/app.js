@@ -80,7 +80,7 @@ function givenSettings(problem, task) {
   const base = settingsFor(task);
   const { name: loss, ...lossFields } = typeof problem.loss === "object" ? problem.loss : { name: problem.loss ?? base.loss };
   const { name: kernel, ...kernelFields } = typeof problem.kernel === "object" ? problem.kernel : { name: problem.kernel ?? base.kernel };
-  return { settings: { ...base, loss, lossFields, kernel, kernelFields, bias: problem.bias ?? base.bias, C: Number(problem.C ?? base.C), nu: problem.nu ?? null } };
+  return { settings: { ...base, loss, lossFields, kernel, kernelFields, bias: problem.bias ?? base.bias, regularizer: problem.regularizer ?? base.regularizer, C: Number(problem.C ?? base.C), nu: problem.nu ?? null } };
 }
 
 /** Keep the address in step with the state, a moment after it has changed. @param {import("./types.js").Store} store @param {State} first */
