@@ -13,7 +13,7 @@ import { base64, count, pointsOf, relabelled, removed } from "./points.js";
 import { download, mountSharing } from "./sharing.js";
 import { mountSolvers } from "./solvers.js";
 import { createStore, History } from "./store.js";
-import { mountLegend, mountToolbar } from "./toolbar.js";
+import { mountKeys, mountLegend, mountToolbar } from "./toolbar.js";
 import { views } from "./views/index.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -117,8 +117,11 @@ function actions(store, channel, id) {
     id, store,
     /** A command; where its answer takes long, the page says so. @param {string} op @param {Record<string, *>} [args] */
     request(op, args) {
-      const timer = setTimeout(() => app.busy?.(1), 500);
-      return channel.request(op, args).finally(() => (clearTimeout(timer), app.busy?.(0)));
+      const timers = [
+        setTimeout(() => app.busy?.(1), 500),
+        setTimeout(() => app.say("This takes long. At the first use on a machine the solvers are compiled; that is once."), 5000),
+      ];
+      return channel.request(op, args).finally(() => (timers.forEach(clearTimeout), app.busy?.(0)));
     },
     say: (/** @type {string} */ sentence) => app.told?.(sentence),
     hover: (/** @type {number|null} */ hover) => hover !== get().hover && store.set({ hover }),
@@ -273,7 +276,7 @@ function layout(el, app) {
     h("header", {}, h("h1", {}, "maxmargin studio"), h("p", { class: "motto" }, "Support vector machines with proof: move a point, watch the margin answer."), h("div", { class: "row" }, h("span", { class: "busy" }, "computing…"), panel("lessons-button", lessonsButton), theme)),
     h("div", { class: "columns" },
       h("div", { class: "left" }, panel("data", mountData, "data"), panel("problem", mountProblem, "problem"), panel("solvers", mountSolvers, "solvers"), panel("sharing", mountSharing, "sharing")),
-      h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
+      h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("keys-panel", mountKeys, "mouse, touch and keyboard"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
       h("div", { class: "right" }, panel("lesson", mountLessons, "lesson"), panel("certificate-panel", mountCertificate, "certificate"), panel("views", mountViews, "views"))),
     live);
   el.append(root);
