@@ -146,7 +146,7 @@ function actions(store, channel, id) {
       remember();
       const task = points.task !== get().points.task ? { settings: settingsFor(points.task) } : {};
       const many = points.labels.length > 2 ? { brush: 0 } : { brush: 1 };
-      store.set({ points, ...task, ...many, playing: false, cursor: null, selection: [], hover: null, machine: 0 });
+      store.set({ points, ...task, ...many, runs: get().runs.map((run) => ({ ...run, frame: null })), playing: false, cursor: null, selection: [], hover: null, machine: 0 });
       app.fit();
       app.wake();
     },
