@@ -114,6 +114,8 @@ def hulls(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     form = problem.form
     if problem.task != "classification" or form is None or form.ridge.any():
         raise InvalidInput(f"hulls are the dual of the hinge; loss={problem.loss.name!r} has another")
+    if not problem.regularizer.quadratic:
+        raise InvalidInput(f"hulls are the dual of ½‖w‖²; regularizer={problem.regularizer.name!r} has another")
     if problem.bias != "free":
         raise InvalidInput(f"hulls need Σ₊α = Σ₋α, so bias='free'; this problem has bias={problem.bias!r}")
     if not problem.linear or problem.X.shape[1] != 2:
@@ -318,7 +320,8 @@ def step(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     event, form = point.event, problem.form
     if event is None:
         raise InvalidInput("this iterate has no single update: choose a solver with grain=1")
-    if form is None or len(event.indices) > 2 or not np.isfinite(event.gain):
+    quadratic = form is not None and problem.regularizer.quadratic
+    if form is None or not quadratic or len(event.indices) > 2 or not np.isfinite(event.gain):
         raise InvalidInput("this update does not climb the dual along one line")
     moved = np.array(event.indices)
     direction = np.array([1.0, -1.0])[: len(moved)]
