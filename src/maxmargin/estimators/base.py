@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
+from maxmargin.estimators.checked import checked_new, checked_training
+from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.estimators.parameters import FitParameters
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses import Loss
@@ -31,15 +33,14 @@ from maxmargin.models.model import Model, Training
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem.validation import is_number, plain
+from maxmargin.regularizers import Regularizer
+from maxmargin.regularizers.l2 import L2
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
 from maxmargin.training.expansion import Support, gather
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
 from maxmargin.training.train import Solution, Task, Together, scaled_start, train
-
-#: How rows come in: dense or CSR, float32 or float64, nothing copied that is right already.
-ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +56,10 @@ class Setting:
     #: What the decision values of the classes are divided by to give probabilities.
     temperature: float | None = None
     nu: float | None = None
+    regularizer: Regularizer = field(default_factory=L2)
 
 
-class Machine(FitParameters, CallbackSupportMixin, BaseEstimator):
+class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
     """The base of all estimators."""
 
     # What every fit leaves behind.
@@ -72,14 +74,12 @@ class Machine(FitParameters, CallbackSupportMixin, BaseEstimator):
 
     def _check_training(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
         """X and y as scikit-learn checks them."""
-        if isinstance(y, str):  # "no_validation": a machine without targets
-            return validate_data(self, X, y, **ROWS, **options), y
-        return validate_data(self, X, y, **ROWS, **options)
+        return checked_training(self, X, y, **options)
 
     def _check_new(self, X: Any) -> Any:
         """New rows, with the features of the training rows."""
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **ROWS)
+        return checked_new(self, X)
 
     def _check_weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weights, and the rows of positive weight: a weight of 0 or less leaves its row out."""
@@ -98,7 +98,24 @@ class Machine(FitParameters, CallbackSupportMixin, BaseEstimator):
 
     # Training
 
+    def _check_parameters(self) -> None:
+        """The numbers among the parameters are numbers that mean something; what a kernel does not use may be any."""
+        for name, infinite in (("C", True), ("cache_size", False), ("intercept_scaling", False)):
+            value = getattr(self, name, 1.0)
+            if not is_number(value) or not 0.0 < value < np.inf:
+                if infinite and is_number(value) and value == np.inf:
+                    continue
+                more = " (C=inf for a hard margin)" if infinite else ""
+                raise InvalidInput(f"{name} is {value!r}; it must be a number > 0{more}")
+        gamma = getattr(self, "gamma", 1.0)
+        if not isinstance(gamma, str) and (not is_number(gamma) or not 0.0 < gamma < np.inf):
+            raise InvalidInput(f"gamma is {gamma!r}; it must be 'scale', 'auto' or a finite number > 0")
+        coef0 = getattr(self, "coef0", 0.0)
+        if not is_number(coef0) or not np.isfinite(coef0):
+            raise InvalidInput(f"coef0 is {coef0!r}; it must be a finite number")
+
     def _budget(self) -> Budget:
+        self._check_parameters()
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         return Budget(
             self.max_time,

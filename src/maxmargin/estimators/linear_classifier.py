@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Sequence
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from maxmargin.losses import loss as loss_by_name
 from maxmargin.models.classes import Scheme, rest_from_pairs, votes_of_pairs
 from maxmargin.models.model import Model
 from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.regularizers import regularizer
 from maxmargin.training.budget import Budget
 from maxmargin.training.crammer_singer import solve_crammer_singer
 from maxmargin.training.expansion import Support
@@ -33,10 +35,10 @@ class LinearSVC(LinearMachine, Classifier):
 
     Parameters
     ----------
-    penalty : "l2", default "l2"
-        There for scikit-learn's sake; "l1" is refused.
-    loss : "hinge" or "squared_hinge", default "squared_hinge"
-        max(0, 1 − y z), or its square.
+    penalty : "l2" or "l1", default "l2"
+        What is made small besides the loss: ½‖w‖², or Σ|w_j|, which leaves most weights at 0 (not with the hinge).
+    loss : "hinge", "squared_hinge" or "logistic", default "squared_hinge"
+        max(0, 1 − y z), its square, or log(1 + exp(−y z)).
     multi_class : "ovr", "ovo" or "crammer_singer", default "ovr"
         One class against the rest, one against one, or all in one problem (hinge loss, augmented intercepts).
 
@@ -63,8 +65,8 @@ class LinearSVC(LinearMachine, Classifier):
     - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
     - `max_iter` counts the iterations of the solver at hand and has no limit by default.
     - There are support vectors and dual variables.
-    - ``penalty="l1"`` is refused: it is not a maximum margin problem.
-    - ``multi_class="ovo"``, `bias`, `solver`, `max_time` and `warm_start` are ours.
+    - With ``penalty="l1"`` the duals in `dual_coef_` are those that prove the fit; `coef_` is not made of them.
+    - The loss "logistic", ``multi_class="ovo"``, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
 
     penalty: str = field(default="l2", kw_only=False)
@@ -88,7 +90,7 @@ class LinearSVC(LinearMachine, Classifier):
         -------
         self
         """
-        self._check_linear(("hinge", "squared_hinge"), "hinge")
+        self._check_linear(("hinge", "squared_hinge", "logistic"), "hinge")
         check_option("multi_class", self.multi_class, ("ovr", "ovo", "crammer_singer"))
         budget = self._budget()
         data = self._labelled(X, y, sample_weight)
@@ -96,10 +98,10 @@ class LinearSVC(LinearMachine, Classifier):
             self._fit_together(data, budget, (X, y, sample_weight))
             return self
         splits = self._splits(data, "one" if self.multi_class == "ovo" else "rest")
-        starts = self._warm([name for name, _, _ in splits], data.used, self.C)
-        setting = self._setting(data, Linear())
+        starts = self._starts(splits, data)
+        setting = replace(self._setting(data, Linear()), regularizer=regularizer(self.penalty))
         tasks = [
-            Task(name, rows, partial(self._problem, setting, rows, signs), None if start is None else start[rows])
+            Task(name, rows, partial(self._problem, setting, rows, signs), start)
             for (name, rows, signs), start in zip(splits, starts, strict=True)
         ]
         together = None
@@ -107,6 +109,16 @@ class LinearSVC(LinearMachine, Classifier):
             together = self._together(setting, [signs for _, _, signs in splits], budget)
         self._train(tasks, budget, setting, (X, y, sample_weight), together)
         return self
+
+    def _starts(self, splits: Sequence[tuple[Any, np.ndarray, Any]], data: Samples) -> list[Any]:
+        """Where each problem begins: at the duals of the last fit, or at its hyperplane, as its solver can use them."""
+        if self.penalty == "l2":
+            duals = self._warm([name for name, _, _ in splits], data.used, self.C)
+            return [None if one is None else one[rows] for one, (_, rows, _) in zip(duals, splits, strict=True)]
+        last = getattr(self, "model_", None) if self.warm_start else None
+        if last is None or last.w is None or last.w.shape != (len(splits), data.X.shape[1]):
+            return [None] * len(splits)
+        return list(zip(last.w, last.b if self._bias() != "none" else np.zeros(len(splits)), strict=True))
 
     def _loss(self) -> Loss:
         return loss_by_name(self.loss)
@@ -120,6 +132,8 @@ class LinearSVC(LinearMachine, Classifier):
 
     def _fit_together(self, data: Samples, budget: Budget, given: tuple[Any, Any, Any]) -> None:
         """All classes in one problem."""
+        if self.penalty != "l2":
+            raise InvalidInput(f"multi_class='crammer_singer' is for penalty='l2', not {self.penalty!r}; use 'ovr'")
         if self.solver != "auto":
             raise InvalidInput(
                 f"solver={self.solver!r} is for binary problems; multi_class='crammer_singer' has a method of its own"

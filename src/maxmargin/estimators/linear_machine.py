@@ -48,10 +48,6 @@ class LinearMachine(LinearParameters, CostParameters, Machine):
             raise InvalidInput(
                 f"Unsupported set of arguments: Parameters: penalty={penalty!r}, loss={self.loss!r}, dual={self.dual}"
             )
-        if penalty == "l1":
-            raise InvalidInput(
-                "penalty='l1' is not a maximum margin problem; use sklearn.svm.LinearSVC(penalty='l1', dual=False)"
-            )
         if self.intercept_scaling != 1 and self._bias() != "augmented":
             raise InvalidInput(
                 f"intercept_scaling is for bias='augmented'; it means nothing with bias={self._bias()!r}: the free"
@@ -59,15 +55,29 @@ class LinearMachine(LinearParameters, CostParameters, Machine):
             )
 
     def _bias(self) -> Any:
-        """How the hyperplane may leave the origin; None is free."""
-        return (self.bias or "free") if self.fit_intercept else "none"
+        """How the hyperplane may leave the origin; None is free, unless a constant feature is asked for."""
+        if not self.fit_intercept:
+            return "none"
+        return self.bias or ("free" if self.intercept_scaling == 1 else "augmented")
 
     def _problem(self, setting: Setting, rows: np.ndarray, target: np.ndarray) -> Problem:
-        make = problem_maker(setting.data, Linear(), setting.bias, setting.bias_scale, CACHE_BYTES, 1, None)
+        make = problem_maker(
+            setting.data,
+            Linear(),
+            setting.bias,
+            setting.bias_scale,
+            CACHE_BYTES,
+            1,
+            None,
+            None,
+            setting.regularizer.name,
+        )
         return make(rows, target, setting.loss, setting.C)
 
-    def _together(self, setting: Setting, targets: Sequence[np.ndarray], budget: Budget) -> Together:
+    def _together(self, setting: Setting, targets: Sequence[np.ndarray], budget: Budget) -> Together | None:
         """What solves problems on all rows together, where they are small."""
+        if not setting.regularizer.quadratic:
+            return None
         of = setting
         return partial(solve_on_same_rows, of.data, targets, of.loss, of.C, of.bias, of.bias_scale, budget)
 

@@ -224,9 +224,11 @@ class LinearParameters:
     fit_intercept : bool, default True
         False is ``bias="none"``.
     intercept_scaling : float, default 1.0
-        The constant feature of ``bias="augmented"``, by which the intercept is penalised less.
+        The constant feature of ``bias="augmented"``: the larger, the less the intercept is penalised. Any other value
+        than 1 asks for that bias.
     bias : "free", "augmented" or "none", default None
-        None is "free", and "augmented" for Crammer–Singer.
+        An intercept that is not penalised, one that is (liblinear's), or none. None is "free", but "augmented" where
+        `intercept_scaling` is not 1, and for Crammer–Singer.
     keep_support : bool, default False
         Whether to keep the support vectors themselves, and to write all that is about single rows (`support_`,
         `dual_coef_`, the proof of `model_`) into pickles and copies, which are small otherwise.

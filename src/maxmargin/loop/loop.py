@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ import numpy as np
 from maxmargin.errors import InvalidInput, Refused
 from maxmargin.loop.progress import Progress
 from maxmargin.loop.run import Callback, Run
-from maxmargin.loop.start import start_of
+from maxmargin.loop.start import generator_of, start_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result
 from maxmargin.small import solve_small
@@ -29,6 +29,9 @@ from maxmargin.solvers import Solver, candidates, refusal
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
+
+#: A budget of so many iterations lets a compiled call try, which counts them only at its end.
+FEW_STEPS = 50
 
 
 def solve(
@@ -38,6 +41,7 @@ def solve(
     max_time: float | None = None,
     max_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
+    rng: Any = None,
     start: Any = None,
     callbacks: Iterable[Callback] = (),
     every: int | None = None,
@@ -62,6 +66,8 @@ def solve(
         Iterations, as the solver counts them, after which it ends; None is no limit.
     random_state : int, Generator or None, default 0
         The same number gives the same bits; None is different every time.
+    rng : int, SeedSequence, Generator or BitGenerator, default None
+        The same by the name of SPEC 7, instead of `random_state`: whatever ``numpy.random.default_rng`` takes.
     start : Result, array, or pair (w, b), default None
         Where to begin: another fit, a dual point β, or a hyperplane. A solver that cannot start there refuses it.
     callbacks : functions of one `Look`, default ()
@@ -96,15 +102,16 @@ def solve(
     for name, budget in (("max_time", max_time), ("max_iter", max_iter), ("every", every)):
         if budget is not None and not budget > 0:
             raise InvalidInput(f"{name} is {budget}; it must be > 0")
+    generator = generator_of(random_state, rng)
     given = every, snapshots, tuple(callbacks)
     auto = isinstance(solver, str) and solver == "auto" and not options
     watched = snapshots or progress or every is not None or bool(given[-1])
-    if auto and not watched and start is None and max_iter is None:
+    if auto and not watched and start is None and (max_iter is None or max_iter >= FEW_STEPS):
         with one_blas_thread(), interruptible():
             small = solve_small(problem, tol, max_time)
-        if isinstance(small, Result):
+        if isinstance(small, Result) and (max_iter is None or small.iterations <= max_iter):
             return small
-        start = small
+        start = None if isinstance(small, Result) else small
     chosen, enough = [solver_by_name(solver, problem, **options)], {}
     refused = refusal(chosen[0], problem)
     if refused:
@@ -113,7 +120,7 @@ def solve(
         enough = candidates(problem)
         chosen = [solvers[name] for name in enough]
         chosen.sort(key=lambda one: start is not None and not one.starts)  # a start is for one that takes it
-    began = perf_counter()
+    began = now()
     result: Result | None = None
     failure: SolverFailed | None = None
     with one_blas_thread(), interruptible():
@@ -122,8 +129,8 @@ def solve(
                 begin = start_of(problem, one, start)
                 patience = np.inf if one is chosen[-1] else enough[one.name]
                 run = Run(problem, one, tol, *given, watched or not auto, display, one is not chosen[-1], patience)
-                iterates = _iterates(one, problem, begin, np.random.default_rng(random_state))
-                left = None if max_time is None else began + max_time - perf_counter()
+                iterates = _iterates(one, problem, begin, generator())
+                left = None if max_time is None else began + max_time - now()
                 start = None
                 try:
                     found = run.until_done(iterates, begin, left, max_iter)
@@ -132,7 +139,7 @@ def solve(
                     continue
             if result is None or found.certificate.relative_gap < result.certificate.relative_gap:
                 result = found
-            if not _stuck(found) or (max_time is not None and perf_counter() - began >= max_time):
+            if not _stuck(found) or (max_time is not None and now() - began >= max_time):
                 break
     if result is None:
         raise failure or SolverFailed(f"{chosen[0].name} gave no point")

@@ -16,6 +16,7 @@ from maxmargin.losses.base import Task
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
+from maxmargin.regularizers import Regularizer
 from maxmargin.result import Result
 
 
@@ -156,6 +157,7 @@ def training_of(
         tol=tol,
         n=n,
         proofs=tuple(proofs),
+        regularizer=source.regularizer.name,
         nu=getattr(source, "nu", None),
     )
 
@@ -166,6 +168,11 @@ class Source(Protocol):
     @property
     def loss(self) -> Loss:
         """The loss."""
+        ...
+
+    @property
+    def regularizer(self) -> Regularizer:
+        """What is made small besides the loss."""
         ...
 
     @property

@@ -68,6 +68,7 @@ class _Machine:
             kernel=kernel.name,
             bias=training.bias,
             bias_scale=training.bias_scale,
+            regularizer=training.regularizer,
             loss_parameters=parameters,
             kernel_parameters={one.name: float(getattr(kernel, one.name)) for one in fields(kernel)},
         )

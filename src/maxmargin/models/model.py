@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,10 @@ from maxmargin.models.classes import (
     votes_of_pairs,
 )
 from maxmargin.models.decisions import decision_values, widened
+from maxmargin.shown import Shown
+
+if TYPE_CHECKING:
+    from maxmargin.page import Page
 
 #: A power beyond this is 0 or infinite for all but a few numbers.
 LARGEST_DEGREE = 10_000
@@ -69,12 +73,14 @@ class Training:
     #: How many rows there were.
     n: int
     proofs: tuple[Proof, ...]
+    #: "l2" or "l1".
+    regularizer: str = "l2"
     #: The share of a ν-problem.
     nu: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Shown):
     """A fitted classifier, regressor or novelty detector, without its training data: what files hold.
 
     Attributes
@@ -221,8 +227,11 @@ class Model:
 
         return probabilities(self, scores)
 
-    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> Path:
-        """Write what was proved as one HTML file, a section per machine; with rows and targets also how it does."""
+    def report(self, path: str | PathLike[str] | None = None, X: Any = None, y: Any = None) -> Path | Page:
+        """Write what was proved as one HTML file, a section per machine; with rows and targets also how it does.
+
+        Without a path it returns the page itself, which a notebook shows inline.
+        """
         from maxmargin.report import report
 
         return report(self, path, X, y)

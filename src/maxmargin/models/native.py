@@ -21,6 +21,7 @@ from maxmargin.losses.base import registry as losses
 from maxmargin.models import archive
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.problem import Bias
+from maxmargin.regularizers.base import registry as regularizers
 
 NAME, VERSION = "model", 1
 MAGIC = archive.MAGIC
@@ -235,10 +236,12 @@ def _read_training(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> T
         tol=float(document["tol"]),
         n=int(document["n"]),
         proofs=tuple(proofs),
+        regularizer=str(document.get("regularizer", "l2")),
         nu=None if document.get("nu") is None else float(document["nu"]),
     )
     numbers_fit = training.C > 0 and training.tol >= 0 and 0 < training.bias_scale < np.inf
     if not numbers_fit or training.bias not in get_args(Bias) or not 0 < training.n < 2**48:
         raise InvalidInput("what it says of its training is damaged")
     losses[training.loss](**training.loss_parameters)  # refused here, not when it is checked
+    regularizers[training.regularizer]
     return training

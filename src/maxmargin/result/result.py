@@ -14,10 +14,12 @@ import numpy as np
 from maxmargin.problem import NuProblem, Problem
 from maxmargin.result.iterate import Iterate
 from maxmargin.result.trace import Trace
+from maxmargin.shown import Shown
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
     from maxmargin.certificate.kkt import KKT
+    from maxmargin.page import Page
     from maxmargin.solvers.base import Solver
 
 
@@ -68,9 +70,15 @@ class Status:
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.text}"
 
+    def __getstate__(self) -> dict[str, str]:
+        return {"reason": self.reason.name, "text": self.text}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        vars(self).update(reason=Reason[state["reason"]], text=state["text"])
+
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Shown):
     """A fit with its proof: the point, the certificate, the trace, and the problem they belong to.
 
     Attributes
@@ -246,8 +254,11 @@ class Result:
 
         return examine(self.problem, self.point, wanted=self.tol).certificate
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path."""
+    def report(self, path: str | PathLike[str] | None = None) -> Path | Page:
+        """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path.
+
+        Without a path it returns the page itself, which a notebook shows inline.
+        """
         from maxmargin.report import report
 
         return report(self.ordinary, path)

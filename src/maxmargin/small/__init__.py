@@ -17,6 +17,8 @@ __all__ = ["solve_small"]
 
 def solve_small(problem: Problem, tol: float, max_time: float | None) -> Result | object:
     """The result; a point to go on from where it did not get there; None where the problem is not small."""
+    if not problem.regularizer.quadratic:
+        return None
     if isinstance(problem, NuProblem):
         return solve_small_nu(problem, tol, max_time)
     return (solve_small_linear if problem.linear else solve_small_kernel)(problem, tol, max_time)

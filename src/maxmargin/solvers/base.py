@@ -57,6 +57,8 @@ class Solver(ABC):
     starts: ClassVar[Starts] = ()
     #: Whether it has no end of its own: where it ends all the same, rounding leaves nothing to gain.
     endless: ClassVar[bool] = False
+    #: The regularisers that it can do.
+    regularizers: ClassVar[tuple[str, ...]] = ("l2",)
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
     #: Whether it keeps the second sum of a ν-problem.
@@ -91,6 +93,8 @@ class Solver(ABC):
 
 def reliable(problem: Problem) -> str:
     """The name of a solver that would do, for any problem at all."""
+    if not problem.regularizer.quadratic:
+        return "proximal-newton"
     if problem.form is None:
         return "truncated-newton"
     return "smo" if problem.bias == "free" else "coordinate-ascent"
@@ -101,6 +105,15 @@ def refuse_blocks(solver: Solver, problem: Problem) -> str | None:
     if isinstance(problem.X, RowBlocks) and not solver.streams:
         return "it needs all rows in memory, and these come in blocks; use solver='auto'"
     return None
+
+
+def refuse_regularizer(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a regulariser."""
+    name = problem.regularizer.name
+    if name in solver.regularizers:
+        return None
+    known = " or ".join(map(repr, solver.regularizers))
+    return f"it cannot do regularizer={name!r}, only {known}; use solver={reliable(problem)!r}"
 
 
 def refuse_nu(solver: Solver, problem: Problem) -> str | None:

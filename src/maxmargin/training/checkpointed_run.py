@@ -94,6 +94,11 @@ class Wrapped(Solver):
         return self.inner.streams
 
     @property
+    def regularizers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The regularisers that the solver can do."""
+        return self.inner.regularizers
+
+    @property
     def takes_nu(self) -> bool:  # type: ignore[override]
         """Whether the solver takes ν-problems."""
         return self.inner.takes_nu

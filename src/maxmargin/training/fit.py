@@ -99,6 +99,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         1 if shared else len(machines),
         budget.max_time,
         recipe.task,
+        recipe.regularizer,
         recipe.nu,
     )
     # 4.

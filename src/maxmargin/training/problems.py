@@ -37,6 +37,7 @@ def problem_maker(
     problems: int,
     max_time: float | None,
     task: LearningTask | None = None,
+    regularizer: str = "l2",
     nu: float | None = None,
 ) -> Maker:
     """A function that makes the problem of some rows (with a share ν); `problems` is how many there will be."""
@@ -70,6 +71,7 @@ def problem_maker(
             sample_weight=samples.weights[index],
             task=task,
             cache_bytes=cache_bytes,
+            regularizer=regularizer,
         )
 
     return make if nu is None else lambda *parts: NuProblem.of(make(*parts), nu)

@@ -107,7 +107,7 @@ class Task:
     name: object
     rows: np.ndarray
     make: Callable[[], Problem]
-    start: np.ndarray | None = None
+    start: Any = None
 
 
 #: What solves some of the problems of a fit together: their solutions, by their places.
