@@ -57,8 +57,8 @@ BETWEEN = 16
 MOST_KINKS = 50
 #: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
 AIM = 0.1
-#: The least steps times rows before the first look (a few microseconds).
-LEAST_WORK = 5e3
+#: The least steps times rows before the first look (some microseconds): tiny problems are solved to the last digits.
+LEAST_WORK = 2e4
 
 
 class Values(NamedTuple):
