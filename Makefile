@@ -5,19 +5,23 @@ BIN    := $(VENV)/bin
 
 # The extras each job installs; see pyproject.toml.
 EXTRAS_demo := plot,qp
+EXTRAS_studio := studio,plot,qp,data
 EXTRAS_test := test
 EXTRAS_lint := test,lint,plot
 EXTRAS_bench := bench,plot
 EXTRAS_docs := docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo figures docs test slow bench lint types format floors sdist check clean
+.PHONY: help demo studio figures docs test slow bench lint types format floors sdist check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/.installed-demo ## run the demonstration
 	$(BIN)/maxmargin demo
+
+studio: $(VENV)/.installed-studio ## open the solvers, live, in the browser
+	$(BIN)/maxmargin studio
 
 figures: $(VENV)/.installed-demo ## make the figures of the README and the guide
 	$(BIN)/python docs/figures.py

@@ -34,7 +34,8 @@ LAYERS = (
     ("training",),
     ("estimators", "plots", "report", "lesson"),
     ("notebook",),
-    ("demo", "studio"),
+    ("studio",),
+    ("demo",),
     ("cli",),
     ("__main__",),
 )

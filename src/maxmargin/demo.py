@@ -28,6 +28,7 @@ from maxmargin.problem import Bias, Problem
 from maxmargin.result import Result
 from maxmargin.solvers import refusal
 from maxmargin.solvers.base import registry
+from maxmargin.studio.tape import tape_of
 
 #: Short, so that the table fits a terminal of 80 columns; "gap" is the relative one, "right" the training accuracy.
 HEADER = ("method", "bias", "steps", "seconds", "primal", "dual", "gap", "right", "SVs")
@@ -131,7 +132,7 @@ def lesson(folder: Path, found: list[Row], say: Callable[[str], None]) -> Path:
     body = [introduction()]
     for part in PARTS:
         say(f"part {NUMBERS[part.key]} of {len(PARTS)}")
-        body.append(section(part, NUMBERS, folder))
+        body.append(section(part, NUMBERS, folder, tape_of))
     say("all methods")
     body += [_race(folder), _tables(found), source_map()]
     return write(folder / "index.html", document(TITLE, "\n".join(body), STYLE))

@@ -12,8 +12,13 @@ import subprocess
 import numpy as np
 import pytest
 
+from maxmargin import Problem, solve
+from maxmargin.data import toys
+from maxmargin.lesson.build import show
+from maxmargin.lesson.part import Recording
 from maxmargin.studio.bundle import PAGE, bundled
 from maxmargin.studio.frames import DTYPES
+from maxmargin.studio.tape import tape_of
 from tests.studio.conftest import Asker, posed
 
 #: Bytes of the whole page as the server sends it.
@@ -129,7 +134,21 @@ def test_a_tape_has_the_recorded_run_and_nothing_of_it_can_run():
             live, values = ask("frame", run=handle, index=place)
             assert frame["certificate"] == live["certificate"] and frame["k"] == live["k"]
             np.testing.assert_array_equal(array(frame["arrays"]["beta"]), values["beta"].astype(np.float32))
-            assert array(frame["arrays"]["field"]).shape == (tape["window"]["ny"], tape["window"]["nx"])
+            assert "field" not in frame["arrays"]  # the page shades a single hyperplane itself
     assert last["frames"] == len(array(tape["runs"][1]["trace"]))
     refused = ask.refused("export", run=run, format="tape", others=[ask("solve", problem=posed("moons"))[0]["run"]])
     assert "same points" in refused["error"]
+
+
+@pytest.mark.compiled
+def test_a_figure_of_the_lesson_is_a_tape_in_a_frame_of_its_own(tmp_path):
+    run = solve(Problem(*toys.overlapping()), "smo", grain=1, every=1, snapshots=True, max_iter=12)
+    recording = Recording("one", "A run with $C = 1$.", lambda: run, lambda file, columns: file.write_bytes(b"GIF89a"))
+    with_scripts = show(recording, tmp_path, tape=tape_of)
+    assert '<iframe src="one.html"' in with_scripts and "<script" not in with_scripts
+    assert "<noscript><figure><picture>" in with_scripts
+    assert "<iframe" not in show(recording, tmp_path)
+    tape = json.loads(re.search(r'id="tape">(.*?)</script>', (tmp_path / "one.html").read_text(), re.S)[1])
+    frames = tape["runs"][0]["frames"]
+    assert [frame["k"] for frame in frames] == [look.iteration for look in run.trace.snapshots]
+    assert frames[-1]["best"]["dual"] == run.trace["dual"][-1] and tape["runs"][0]["options"] == {"grain": 1}

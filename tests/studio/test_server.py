@@ -190,7 +190,10 @@ def test_the_command_serves_and_ends_with_ctrl_c(tmp_path):
                 header, _ = await asked(tab, 2, "run", problem=posed(bias="none"), solver="my-solver")
                 header, _ = await asked(tab, 3, "step", run=header["run"], k=20)
                 assert header["certificate"]["primal"] >= header["certificate"]["dual"]
-                process.send_signal(signal.SIGINT)  # while a tab is open
+                long = {"id": 4, "op": "solve", "problem": posed("overlap"), "solver": "subgradient", "tol": 0}
+                await tab.send(json.dumps({**long, "seconds": 30}))
+                await asyncio.sleep(0.5)
+                process.send_signal(signal.SIGINT)  # while a tab is open, and waits for an answer
                 with pytest.raises(websockets.exceptions.ConnectionClosed):
                     await asyncio.wait_for(tab.recv(), 20)
 

@@ -17,7 +17,7 @@ import pytest
 import maxmargin.studio
 from maxmargin import list_kernels, list_losses, list_solvers
 from maxmargin.kernels.base import registry as kernels
-from maxmargin.studio import imports
+from maxmargin.studio import imports, views
 from maxmargin.studio.arguments import LIMITS
 from maxmargin.studio.frames import unpacked
 from maxmargin.studio.session import OPERATIONS, Session
@@ -31,6 +31,11 @@ PROTOCOL = (Path(maxmargin.studio.__file__).parent / "PROTOCOL.md").read_text(en
 
 def test_the_document_has_every_command_and_no_other():
     assert set(re.findall(r"^### `(\w+)`", PROTOCOL, re.M)) == set(OPERATIONS)
+
+
+def test_the_document_has_every_view():
+    told = PROTOCOL[PROTOCOL.index("### `view`") : PROTOCOL.index("### `export`")]
+    assert set(views.VIEWS) <= set(re.findall(r"`(\w+)`", told))
 
 
 def test_the_document_has_every_name_of_a_frame(ask):

@@ -204,6 +204,19 @@ def test_bad_arguments_are_refused_in_a_sentence_or_not_used(name, arguments):
         assert str(error)
 
 
+def test_many_samples_are_drawn_in_little_time_or_refused():
+    """The work of a view is bounded: its grid is coarser, its hulls have few corners, and a long path is refused."""
+    X, y = blobs(n=3000, apart=0.7)
+    problem = Problem(X, y, C=1.0)
+    seen = seen_of(problem, solve(problem, tol=1e-3).point)
+    assert view(seen, "landscape", {})[1]["values"].size * problem.n < 3e6
+    hulls = view(seen, "hulls", {})[1]
+    assert sum(len(hulls[name]) for name in ("reduced_negative", "reduced_positive")) < 200
+    with pytest.raises(InvalidInput, match="at most 1,000 samples"):
+        view(seen, "path", {})
+    assert view(seen, "kernel", {})[1]["values"].shape == (240, 240)
+
+
 def test_what_a_view_cannot_show_it_says():
     X, y = blobs()
     with pytest.raises(InvalidInput, match="there is no view"):

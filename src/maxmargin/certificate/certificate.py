@@ -23,8 +23,8 @@ from maxmargin.certificate.kkt import KINDS, Kinds, kinds_of, kkt_violation
 from maxmargin.certificate.pair import Pair, Values
 from maxmargin.certificate.separability import Inseparable
 from maxmargin.errors import InvalidInput
-from maxmargin.problem import Problem
-from maxmargin.problem.projection import project
+from maxmargin.problem import NuProblem, Problem
+from maxmargin.problem.projection import repaired
 from maxmargin.result import Iterate
 from maxmargin.shown import Shown
 
@@ -158,15 +158,22 @@ def certify(problem: Problem, iterate: Iterate) -> Certificate:
     return examine(problem, iterate).certificate
 
 
-def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED) -> Examined:
+def examine(
+    problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED, bounded: bool = False
+) -> Examined:
     """Complete an iterate to a primal-dual pair and certify it.
 
     `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
+    A dual point that is only to be `bounded` costs no kernel values: for large problems without time.
     """
+    if isinstance(problem, NuProblem):
+        from maxmargin.certificate.nu import examine_nu  # which is made of the parts of this module
+
+        return examine_nu(problem, iterate, fresh)
     pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
-    values = pair.plain(scores, fresh)
-    if fresh and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
+    values = pair.bounded(scores) if bounded else pair.plain(scores, fresh)
+    if fresh and not bounded and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
         values = min(values, pair.exact(values), key=lambda one: one.rounding)
     w, b, beta = pair.w, pair.b, values.beta
     if problem.hard:
@@ -174,7 +181,8 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
         if not iterate.answer:  # an answer stays as its algorithm gave it
             w, b = w / values.margin, b / values.margin
     # 4. What else there is to say.
-    kkt = kkt_violation(problem, beta, values.dual_scores) if values.dual_scores is not None else np.nan
+    kkt = np.nan if values.dual_scores is None else kkt_violation(problem, beta, values.dual_scores)
+    kkt = np.inf if bounded else kkt
     kkt = max(values.dual_violation, kkt)  # in this order NaN stays NaN
     certificate = Certificate(
         primal=values.primal,
@@ -213,7 +221,7 @@ def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -
         beta, scores = problem.feasible(np.zeros(problem.n)), None
         w = None if linked else w
     if beta is not None and not problem.is_feasible(beta):
-        beta = _repaired(problem, beta)
+        beta = repaired(beta, *problem.bounds, problem.total)
         if not problem.total and not problem.hard:
             beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
         scores = None
@@ -228,19 +236,6 @@ def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -
         beta = problem.dual_point(scores, b)
     kind = Pair if quadratic else ConstrainedPair
     return kind(problem, w, b, beta, linked, 0.01 * wanted), scores
-
-
-def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """A feasible point near β: what is at a bound stays there, if the others can make up the sum."""
-    lower, upper = problem.bounds
-    clipped = np.clip(beta, lower, upper)
-    free = (clipped > lower) & (clipped < upper)
-    if problem.total is not None and free.any():
-        rest = problem.total - float(clipped[~free].sum())
-        if lower[free].sum() <= rest <= upper[free].sum():
-            clipped[free] = project(clipped[free], lower[free], upper[free], rest)
-            return clipped
-    return problem.feasible(beta)
 
 
 def _positive(problem: Problem, beta: np.ndarray, values: Values, fresh: bool) -> bool | None:

@@ -72,6 +72,14 @@ class Pair:
         errors = plain_errors(self.problem, w, beta, dual_sqnorm) if fresh else None
         return self._values(scores + self.b, sqnorm, dual_scores, dual_sqnorm, errors)
 
+    def bounded(self, scores: np.ndarray) -> Values:
+        """In float64, with bounds in the place of Kβ and of βᵀKβ: |(Kβ)_i| ≤ √k_ii Σ|β_j|√k_jj for a positive K."""
+        lengths = np.sqrt(self.problem.space.diag())
+        longest = 1.001 * float(np.abs(self.beta) @ lengths)  # more than any rounding of this sum
+        errors = plain_errors(self.problem, self.w, self.beta, longest * longest)
+        sqnorm = self.problem.space.sqnorm(self.w, scores)
+        return self._values(scores + self.b, sqnorm, -longest * lengths, longest * longest, errors)
+
     def exact(self, plain: Values) -> Values:
         """With the least rounding that there is."""
         space, w, b, beta = self.problem.space, self.w, self.b, self.beta

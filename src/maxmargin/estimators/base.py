@@ -40,7 +40,7 @@ from maxmargin.training.budget import Budget
 from maxmargin.training.expansion import Support, gather
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.summary import CertificateSummary, certificate_of, status_of
-from maxmargin.training.train import Method, Solution, Task, Together, by_solve, scaled_start, train
+from maxmargin.training.train import Solution, Task, Together, scaled_start, train
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,7 @@ class Setting:
     bias_scale: float = 1.0
     #: What the decision values of the classes are divided by to give probabilities.
     temperature: float | None = None
+    nu: float | None = None
     regularizer: Regularizer = field(default_factory=L2)
 
 
@@ -68,9 +69,6 @@ class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
     trace_: Trace | list[Trace]
     #: The support vectors; None where a pickle went without them.
     _support: Support | None
-
-    #: How a problem is solved; the nu-machines have a way of their own.
-    _method: Method = staticmethod(by_solve)
 
     # Data at the border
 
@@ -152,18 +150,24 @@ class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
             }
 
         with one_blas_thread(), interruptible():  # once for all problems: finding out about BLAS takes milliseconds
-            solutions = train(tasks, self._method, budget, monitor, fitted, together)
+            solutions = train(tasks, budget, monitor, fitted, together)
         attributes = fitted(solutions)
         self.__dict__.update(attributes)
         if self.warm_start:
-            self._last = names, setting.C, self._expansion()
+            # The dual points of ν-problems of classes are ρ times their coefficients.
+            margins = [one.tau if one.tau and setting.loss.task == "classification" else 1.0 for one in solutions]
+            self._last = names, setting.C, self._expansion() * np.array(margins)[:, None]
         monitor.finish(attributes)
         self._warn()
 
     def _setting(self, data: Samples, kernel: Kernel, temperature: float | None = None) -> Setting:
         """What the problems of a fit have in common."""
         scale = getattr(self, "intercept_scaling", 1.0) if self._bias() == "augmented" else 1.0
-        return Setting(data, kernel, self._loss(), self._cost(), self._bias(), float(scale), temperature)
+        return Setting(data, kernel, self._loss(), self._cost(), self._bias(), float(scale), temperature, self._nu())
+
+    def _nu(self) -> float | None:
+        """The share of a ν-problem."""
+        return None
 
     def _cost(self) -> float:
         """The C of the problems."""

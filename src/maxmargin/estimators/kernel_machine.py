@@ -90,7 +90,8 @@ class KernelMachine(KernelParameters, Machine):
 
     def _maker(self, kernel: Kernel, data: Samples, budget: Budget, problems: int) -> Maker:
         check_option("bias", self.bias, get_args(Bias))
-        return problem_maker(data, kernel, self.bias, 1.0, self.cache_size * 1e6, problems, budget.max_time)
+        cache, time = self.cache_size * 1e6, budget.max_time
+        return problem_maker(data, kernel, self.bias, 1.0, cache, problems, time, nu=self._nu())
 
     def _bias(self) -> Any:
         return self.bias

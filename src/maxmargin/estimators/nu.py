@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import check_nu
 from maxmargin.estimators.classifiers import KernelClassifier
@@ -13,34 +11,24 @@ from maxmargin.estimators.parameters import CostParameters, NuParameters, estima
 from maxmargin.estimators.regressors import KernelRegressor
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
-from maxmargin.problem import Problem
-from maxmargin.training.budget import Budget
-from maxmargin.training.nu import Margin, Search, Tube, search
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution
 
 
 class NuMachine(NuParameters):
-    """What the two share: a search in the place of one solve; the threshold of the search is a free bias."""
+    """What the two share: their problems have a share nu; the threshold is a free bias."""
 
     bias = "free"
-    _search: type[Search]
 
-    def _method(
-        self, problem: Problem, start: np.ndarray | None, budget: Budget, problems: int, watch: Any
-    ) -> Solution:
-        solution, _ = search(self._search(problem, self.nu), start, budget, problems, watch)
-        return solution
-
-    def _training(self, *setting: Any) -> None:
-        """Its problem is not one that `certify` knows."""
+    def _nu(self) -> float:
+        check_nu(self.nu)
+        return self.nu
 
 
 @estimator
 class NuSVC(NuMachine, KernelClassifier):
     """ν-support vector classification: at most a share nu of margin errors, at least as many support vectors.
 
-    Solved as C-SVC with the C that gives the right share (see `nu_search`); the model is that of C = 1/ρ, as in LIBSVM.
+    The model is scaled to a margin of 1, as in LIBSVM: it is that of C-SVC with C = 1/ρ.
 
     Parameters
     ----------
@@ -68,8 +56,6 @@ class NuSVC(NuMachine, KernelClassifier):
     - A nu that leaves no margin to speak of is refused, with one that does.
     - `multi_class`, `solver`, `max_time` and `warm_start` are ours.
     """
-
-    _search = Margin
 
     def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse a nu that asks for more support vectors than the smaller class of a problem has."""
@@ -116,8 +102,6 @@ class NuSVR(NuMachine, CostParameters, KernelRegressor):
     - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
     - `random_state`, `solver`, `max_time` and `warm_start` are ours.
     """
-
-    _search = Tube
 
     def _loss(self) -> Loss:
         check_nu(self.nu)

@@ -22,6 +22,7 @@ from maxmargin.certificate.diagnosis import advice
 from maxmargin.certificate.separability import Inseparable, prove_inseparable
 from maxmargin.errors import MaxMarginError
 from maxmargin.loop.best import Best
+from maxmargin.loop.last_resort import last_resort
 from maxmargin.loop.progress import Progress
 from maxmargin.loop.schedule import Schedule
 from maxmargin.numeric.interrupts import interruptible
@@ -205,6 +206,9 @@ class Run:
                 return None
             iterate = Iterate(beta=start_beta(self.problem, start))
             if self._too_late(iterate):
+                simplest = last_resort(self.problem)
+                if simplest is not None:
+                    return self._look(simplest, pressed, bounded=True)
                 iterate = Iterate(beta=start_beta(self.problem, Iterate()))
         return self._look(iterate, pressed)
 
@@ -214,12 +218,12 @@ class Run:
             return False
         return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []))
 
-    def _look(self, iterate: Iterate, fresh: bool = False) -> Reason | None:
+    def _look(self, iterate: Iterate, fresh: bool = False, bounded: bool = False) -> Reason | None:
         tick = perf_counter()
         self.schedule.look(iterate)
         # Where the solver thinks that it is done, the first look may as well be the last one: straight from the data.
         fresh = fresh or (iterate.estimate is not None and iterate.estimate <= self.tol)
-        seen = examine(self.problem, iterate, fresh, self.tol)
+        seen = examine(self.problem, iterate, fresh, self.tol, bounded)
         self.fresh = seen if fresh else self.fresh
         certificate = self.best.update(seen)
         self._record(seen, certificate)

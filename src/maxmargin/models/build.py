@@ -142,7 +142,8 @@ def training_of(
     proofs = []
     for one, places in zip(solved, rows, strict=True):
         used = np.flatnonzero(one.beta)
-        proofs.append(Proof(one.status, one.primal, one.dual, one.relative_gap, places[used], one.beta[used]))
+        numbers = one.status, one.primal, one.dual, one.relative_gap
+        proofs.append(Proof(*numbers, places[used], one.beta[used], one.tau))
     loss: Any = source.loss
     return Training(
         loss=loss.name,
@@ -157,6 +158,7 @@ def training_of(
         n=n,
         proofs=tuple(proofs),
         regularizer=source.regularizer.name,
+        nu=getattr(source, "nu", None),
     )
 
 

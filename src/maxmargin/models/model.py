@@ -50,6 +50,8 @@ class Proof:
     #: The rows of the training data with β ≠ 0, and their β.
     rows: np.ndarray
     beta: np.ndarray
+    #: The margin ρ or the tube ε that a ν-problem has found: it is one with C divided by ρ, or with this ε.
+    tau: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,8 @@ class Training:
     proofs: tuple[Proof, ...]
     #: "l2" or "l1".
     regularizer: str = "l2"
+    #: The share of a ν-problem.
+    nu: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

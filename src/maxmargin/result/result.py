@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result.iterate import Iterate
 from maxmargin.result.trace import Trace
 from maxmargin.shown import Shown
@@ -121,6 +121,32 @@ class Result(Shown):
     chosen: bool = False
 
     @cached_property
+    def ordinary(self) -> Result:
+        """The same fit as one of the ordinary problem whose margin or tube a ν-problem has found; itself for others.
+
+        The ν of the classes has a margin ρ, which becomes 1: w, b and β are divided by it, and so is C.
+        """
+        problem, point, one = self.problem, self.point, self.certificate
+        if not isinstance(problem, NuProblem):
+            return self
+        tau = point.tau or 0.0
+        scale = tau if problem.of_classes and tau > 0.0 else 1.0
+        assert point.w is not None and point.b is not None and point.beta is not None
+        moved = tau * float(np.abs(point.beta).sum()) * (1.0 if problem.of_classes else -1.0)
+        certificate = replace(
+            one,
+            primal=(one.primal + moved) / scale**2,
+            dual=(one.dual + moved) / scale**2,
+            rounding=one.rounding / scale**2,
+            infeasibility=one.infeasibility / scale,
+            kkt_violation=one.kkt_violation / scale,
+        )
+        ordinary = problem.at(scale if problem.of_classes else tau)
+        beta = np.clip(point.beta / scale, *ordinary.bounds)
+        point = replace(point, w=point.w / scale if problem.linear else beta, b=point.b / scale, beta=beta)
+        return replace(self, problem=ordinary, point=point, certificate=certificate)
+
+    @cached_property
     def w(self) -> np.ndarray | None:
         """The normal of the hyperplane; None where it has no coordinates (a kernel): see `coef`."""
         return self._weights[: self.problem.X.shape[1]] if self.problem.linear else None
@@ -195,7 +221,8 @@ class Result(Shown):
         """The KKT conditions one by one, with the residual and the worst sample of each; prints as a table."""
         from maxmargin.certificate.kkt import kkt_of
 
-        return kkt_of(self.problem, self.point)
+        ordinary = self.ordinary
+        return kkt_of(ordinary.problem, ordinary.point)
 
     @property
     def support(self) -> np.ndarray:
@@ -234,7 +261,7 @@ class Result(Shown):
         """
         from maxmargin.report import report
 
-        return report(self, path)
+        return report(self.ordinary, path)
 
     @property
     def _weights(self) -> np.ndarray:

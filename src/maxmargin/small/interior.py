@@ -134,19 +134,29 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     for j in range(d):
         w[j] = at.v[j] / rows.scale[j]
     b = at.v[d] - inner(rows.centre, w)
-    proved = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    inside = np.zeros(len(boxed.c), np.bool_)
-    if np.isfinite(best) and crossed_over(boxed, at, free, beta, inside):
+    if not np.isfinite(best):
+        return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    return _vertex(rows, dual, (boxed, at), (free, constant), tol, (w, b, beta, codes), step)
+
+
+@compiled
+def _vertex(rows, dual, inner_point, bias, tol, found, steps):
+    """Step 6.: the fields of `Proved`."""
+    boxed, at = inner_point
+    free, constant = bias
+    w, b, beta, codes = found
+    proved, inside = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), np.zeros(len(boxed.c), np.bool_)
+    if crossed_over(boxed, at, free, beta, inside):
         polish(rows, dual, boxed, inside, free, constant, b, beta)
         linked = combination(beta, rows.X)
         middle = _middle_bias(rows, dual, beta, linked, b) if free else constant * constant * sum_of(beta)
-        proved = judged(rows, dual, free, constant, tol, linked, middle, beta, codes, step)
+        proved = judged(rows, dual, free, constant, tol, linked, middle, beta, codes, steps)
         if proved[0] >= 0:
             copy_to(w, linked)
         else:
-            proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
-    if np.isfinite(best) and proved[0] < 0 and balanced(boxed, at, free, beta):
-        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+            proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, steps)
+    if proved[0] < 0 and balanced(boxed, at, free, beta):
+        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, steps)
     return proved
 
 

@@ -31,6 +31,7 @@ from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate, Reason, Result, Status
 from maxmargin.small.proof import EPS, SHORTEST, Proved, SmallFit, Sums, converged_text, correct, dual_of, objectives
 from maxmargin.solvers.base import registry as solvers
+from maxmargin.solvers.kernel.outlying import lowest_first
 from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dual, kinks, land, slopes
 
 #: The most rows of a small problem: its kernel matrix has at most 18 MB.
@@ -91,7 +92,7 @@ def solve_small_kernel(problem: Problem, tol: float, max_time: float | None) -> 
     assert form is not None and form.total is not None and isinstance(problem.space, KernelSpace)
     X = problem.X.astype(np.float64, copy=False)
     K = problem.kernel.block(X, X)
-    start = np.zeros(problem.n) if form.total == 0.0 else problem.feasible(np.zeros(problem.n))
+    start = np.zeros(problem.n) if form.total == 0.0 else lowest_first(problem, K.sum(axis=1))
     fit = run(values_of(np.ascontiguousarray(K)), form, problem.C, problem.space.rounding[0], tol, start)
     if not fit.done:
         return fit.beta

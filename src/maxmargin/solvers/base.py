@@ -16,7 +16,7 @@ from maxmargin.gram import Gram
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Rows, scores_of_rows
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.problem.space import LinearSpace
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
@@ -61,6 +61,8 @@ class Solver(ABC):
     regularizers: ClassVar[tuple[str, ...]] = ("l2",)
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
+    #: Whether it keeps the second sum of a ν-problem.
+    takes_nu: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse a field that has none of the values of its `Literal`; subclasses check the rest of theirs."""
@@ -112,6 +114,13 @@ def refuse_regularizer(solver: Solver, problem: Problem) -> str | None:
         return None
     known = " or ".join(map(repr, solver.regularizers))
     return f"it cannot do regularizer={name!r}, only {known}; use solver={reliable(problem)!r}"
+
+
+def refuse_nu(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a ν-problem, whose dual has one sum more."""
+    if isinstance(problem, NuProblem) and not solver.takes_nu:
+        return "it does not keep the second sum of a ν-problem; use solver='smo'"
+    return None
 
 
 def refuse_bias(problem: Problem, *modes: str) -> str | None:

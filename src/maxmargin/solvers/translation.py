@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Matrix
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result import Iterate
 
 #: Rows are far from the origin where their mean is this many times as long as their standard deviation.
@@ -108,6 +108,8 @@ def about_mean(problem: Problem) -> Near | None:
         rows.mapped(move) if in_blocks else move(rows), problem.target, problem.loss, problem.kernel, problem.bias,
         problem.C, problem.cache_bytes, task=problem.task, regularizer=problem.regularizer,
     )  # fmt: skip
+    if isinstance(problem, NuProblem):
+        near = NuProblem.of(near, problem.nu)
     if problem.bias == "augmented":
         near = near.with_augmented_bias(problem.bias_scale)
     return Near(near, v)

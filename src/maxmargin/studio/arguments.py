@@ -22,11 +22,11 @@ LIMITS = {
     "file": 16_000_000,
     "problems": 16,
     "runs": 24,
-    "recorded": 200_000_000,
+    "recorded": 100_000_000,
     "field": 160_000,
     "steps": 10_000,
 }
-#: The greatest number of a text field, such as a name.
+#: The most characters of a short text, such as a name.
 TEXT = 300
 
 

@@ -24,7 +24,7 @@ from maxmargin.studio.tape import tape
 
 if TYPE_CHECKING:
     from maxmargin.studio.problems import Posed
-    from maxmargin.studio.session import Running
+    from maxmargin.studio.running import Running
 
 #: Numbers of the exported code in one line.
 LINE = 6
@@ -162,7 +162,7 @@ def _model(run: Running, place: int) -> Exported:
         if len(known) > 2:
             scheme = "ovo" if setting.machines[0].negative is not None else "ovr"
     tol = run.recordings[0].tol
-    told = training_of(problem, solved, rows, setting.n, setting.recipe.C, tol, None, setting.weights is not None)
+    told = training_of(problem, solved, rows, setting.n, setting.C, tol, None, setting.weights is not None)
     model = model_of_solved(problem, solved, rows, setting.X, scheme, codes, classes=classes, training=told)
     return Exported("model.mm", "application/zip", _written("model.mm", lambda path: save(model, path)))
 

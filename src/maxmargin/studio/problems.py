@@ -12,30 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.data.dataset import Data
+from maxmargin.data.dataset import Data, label_text
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.base import registry as kernels
+from maxmargin.loop import solve
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
 from maxmargin.losses.base import registry as losses
-from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.one_class import OneClass
 from maxmargin.models.classes import problem_name, splits
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.solvers import candidates, refusal
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.studio import arguments
 from maxmargin.studio.arguments import LIMITS, TooMuch
 from maxmargin.studio.catalog import usable
-from maxmargin.training.budget import Budget
-from maxmargin.training.nu import Margin, Search, Tube, search
 from maxmargin.training.prepare import Prepared, prepared, split
 from maxmargin.training.problems import problem_maker
 from maxmargin.training.recipe import Recipe
 
 TASKS = ("classification", "regression", "novelty")
-#: Seconds that the search for the margin or tube of a ν may take, for each machine.
+#: Seconds that finding the margin or tube of a ν may take, for each machine.
 NU_SECONDS = 2.0
 
 
@@ -55,13 +53,13 @@ class Posed:
 class Setting:
     """What was asked for, and the machines that it comes to."""
 
-    command: Mapping[str, Any]
     X: np.ndarray
     y: np.ndarray
     weights: np.ndarray | None
     task: Task
     labels: list[str]
-    recipe: Recipe
+    #: The C that was asked for, before weights.
+    C: float
     machines: list[Posed]
     note: str
 
@@ -95,7 +93,7 @@ class Setting:
             "kernel": _described(first.kernel),
             "loss": _described(first.loss),
             "bias": first.bias,
-            "C": float(self.recipe.C),
+            "C": self.C,
             "note": self.note,
         }
         parts = {name: [] for name in ("lower", "upper", "target", "weight")}  # type: dict[str, list[np.ndarray]]
@@ -152,7 +150,7 @@ def posed(command: Mapping[str, Any]) -> Setting:
     problems = [make(machine.rows, machine.target, recipe.loss, recipe.C) for machine in machines]
     if nu is not None:
         problems, note = _with_nu(problems, nu)
-    return Setting(command, X, y, weights, task, labels, recipe, _machines(ready, labels, problems), note)
+    return Setting(X, y, weights, task, labels, float(recipe.C), _machines(ready, labels, problems), note)
 
 
 def _machines(ready: Prepared, labels: list[str], problems: list[Problem]) -> list[Posed]:
@@ -165,6 +163,20 @@ def _machines(ready: Prepared, labels: list[str], problems: list[Problem]) -> li
         _classes_of(one.classes, known, labels, used[one.rows], problem)
         for one, problem in zip(splits(samples.codes, samples.classes, ready.scheme), problems, strict=True)
     ]
+
+
+def setting_of(problem: Problem) -> Setting:
+    """A problem of the library as the one machine of a setting."""
+    labels: list[str] = []
+    y = problem.target
+    if problem.task == "classification":
+        known = problem.classes if problem.classes is not None else np.array([-1, 1])
+        labels, y = [label_text(label) for label in known.tolist()], (problem.target > 0).astype(float)
+    C = float(problem.C.max())
+    name = problem_name(tuple(labels)) if labels else problem.task
+    machine = Posed(name, np.arange(problem.n), problem, *((1, 0) if labels else (None, None)))
+    X = np.asarray(problem.X, dtype=np.float64)
+    return Setting(X, np.asarray(y, dtype=np.float64), None, problem.task, labels, C, [machine], "")
 
 
 def _classes_of(
@@ -253,26 +265,14 @@ def _with_nu(problems: list[Problem], nu: float) -> tuple[list[Problem], str]:
     """The ordinary problems that the ν-problems are in disguise, and what to say of them."""
     made, told = [], []
     for problem in problems:
-        task = _nu_search(problem, nu)
-        _, tau = search(task, None, Budget(NU_SECONDS, tol=1e-6), 1, ())
-        made.append(task.at(tau))
-        told.append(f"{tau:.4g}" if isinstance(task, Tube) else f"{1.0 / tau:.4g}")
+        one = NuProblem.of(problem, nu)
+        tau = solve(one, tol=1e-6, max_time=NU_SECONDS).point.tau
+        if tau is None or not tau > 0.0:
+            raise InvalidInput(f"nu = {nu:g} leaves no {'margin' if one.of_classes else 'tube'} here; choose another")
+        made.append(one.at(tau))
+        told.append(f"{1.0 / tau:.4g}" if one.of_classes else f"{tau:.4g}")
     what = "epsilon" if problems[0].task == "regression" else "C"
     return made, f"nu = {nu:g} is the ordinary problem with {what} = {', '.join(told)}"
-
-
-def _nu_search(problem: Problem, nu: float) -> Search:
-    if not 0.0 < nu <= 1.0:
-        raise InvalidInput(f"nu is {nu:g}; it must lie in (0, 1]")
-    if problem.loss.name not in ("hinge", "epsilon-insensitive") or problem.bias != "free":
-        raise InvalidInput("nu goes with the loss hinge or epsilon-insensitive and a free bias")
-    if isinstance(problem.loss, EpsilonInsensitive):
-        return Tube(problem, nu)
-    positive = float(problem.C[problem.target > 0].sum())
-    most = 2.0 * min(positive, float(problem.C.sum()) - positive) / float(problem.C.sum())
-    if nu > most:
-        raise InvalidInput(f"nu is {nu:g}; with these classes it can be {most:.3g} at most")
-    return Margin(problem, nu)
 
 
 def _described(thing: Loss | Kernel) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from maxmargin.errors import MaxMarginError
 from maxmargin.studio.views import Seen, view
 
 if TYPE_CHECKING:
-    from maxmargin.studio.session import Running
+    from maxmargin.studio.running import Running
 
 #: Views of the problem alone, and what they are asked.
 OF_THE_PROBLEM: dict[str, dict[str, Any]] = {

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import logging
 import secrets
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +65,6 @@ class _Host:
 
     def __init__(self, token: str, idle: float) -> None:
         self.token, self.idle, self.tabs = token, idle, 0
-        #: One worker for each tab at most; the solvers leave the interpreter's lock where they can.
-        self.workers = ThreadPoolExecutor(TABS, thread_name_prefix="studio")
 
     async def file(self, request: Request) -> Response:
         """One of the page's files."""
@@ -105,7 +104,7 @@ class _Host:
             return
         await socket.accept()
         self.tabs += 1
-        session, loop = Session(), asyncio.get_running_loop()
+        desk = _Desk()
         try:
             while True:
                 message = await asyncio.wait_for(socket.receive(), self.idle)
@@ -115,19 +114,50 @@ class _Host:
                 if command is None:
                     await socket.close(1003, "commands are texts")
                     break
-                answer = await loop.run_in_executor(self.workers, session.answer, command)
-                await socket.send_bytes(answer)
+                await socket.send_bytes(await desk.answer(command))
         except TimeoutError:
             await socket.close(1001, "nothing has happened for a long time; reload the page")
-        except (WebSocketDisconnect, RuntimeError):
-            pass  # the tab was closed while its answer was made
+        except (WebSocketDisconnect, RuntimeError, asyncio.CancelledError):
+            pass  # the tab was closed, or the server ended, while its answer was made
         finally:
             self.tabs -= 1
+            desk.close()
 
     def _welcome(self, request: HTTPConnection, token: str) -> bool:
         """Whether the token is right, and the Host is the loopback address by a name that no other site can have."""
         host = request.headers.get("host", "").rpartition(":")[0]
         return host in (HOST, "localhost") and secrets.compare_digest(token.encode(), self.token.encode())
+
+
+class _Desk:
+    """A tab's session in a thread of its own, which keeps nobody from ending the program in the middle of a command."""
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[tuple[str, asyncio.Future[bytes]] | None] = SimpleQueue()
+        Thread(target=self._work, daemon=True, name="studio").start()
+
+    async def answer(self, command: str) -> bytes:
+        """The answer to a command, once it is there."""
+        coming: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting.put((command, coming))
+        return await coming
+
+    def close(self) -> None:
+        """No more commands."""
+        self._waiting.put(None)
+
+    def _work(self) -> None:
+        session = Session()
+        while (told := self._waiting.get()) is not None:
+            command, coming = told
+            answer = session.answer(command)
+            with suppress(RuntimeError):  # the server has ended meanwhile
+                coming.get_loop().call_soon_threadsafe(_hand_over, coming, answer)
+
+
+def _hand_over(coming: asyncio.Future[bytes], answer: bytes) -> None:
+    if not coming.done():  # nobody waits for it where the tab was closed
+        coming.set_result(answer)
 
 
 def open_socket(port: int | None) -> socket.socket:
@@ -151,31 +181,33 @@ def server(token: str, idle: float = IDLE) -> uvicorn.Server:
         import websockets  # noqa: F401 (uvicorn needs it for the WebSocket, and says so only in its log)
     except ImportError as error:
         raise missing_extra(error.name or "uvicorn", "studio") from None
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="websockets-sansio",
-            ws_max_size=LIMITS["message"],
-            ws_per_message_deflate=False,
-            timeout_graceful_shutdown=2,
-            lifespan="off",
-        )
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="websockets-sansio",
+        ws_max_size=LIMITS["message"],
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=1,
+        lifespan="off",
     )
+    # Whoever presses Ctrl-C while an answer is made knows that it is broken off.
+    logging.getLogger("uvicorn.error").addFilter(lambda record: not record.getMessage().startswith("Cancel "))
+    return uvicorn.Server(config)
 
 
 def _warm() -> None:
     """Load (or, for the first time on a machine, compile) what the first answers need, while the browser starts."""
     session = Session()
     points = {"X": [[0.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 2.0]], "y": [0, 0, 1, 1]}
-    for kernel in ("linear", "rbf"):
+    for kernel, large in (("linear", "coordinate-newton"), ("rbf", "working-set")):
         problem = {**points, "kernel": kernel, "bias": "free", "C": 1.0}
         session.answer({"id": 1, "op": "run", "problem": problem, "solver": "smo", "options": {"grain": 1}})
         session.answer({"id": 2, "op": "step", "run": next(reversed(session.runs)), "k": 3})
-        session.answer({"id": 3, "op": "solve", "problem": problem, "seconds": 30})
+        for solver in ("auto", large):
+            session.answer({"id": 3, "op": "solve", "problem": problem, "solver": solver, "seconds": 30})
 
 
 def serve(port: int | None = None, opened: Any = None) -> None:

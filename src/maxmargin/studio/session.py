@@ -6,7 +6,7 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from maxmargin.studio.field import Fields, grid_of
 from maxmargin.studio.frames import packed
 from maxmargin.studio.problems import Setting, posed
 from maxmargin.studio.recording import Recording, whole
+from maxmargin.studio.running import Running
 from maxmargin.studio.shown import PARTS, shown
 from maxmargin.studio.toys import made as toy
 
@@ -35,30 +36,6 @@ Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 class Gone(InvalidInput):
     """A handle that is not there."""
-
-
-@dataclass(eq=False)
-class Running:
-    """A run of all machines of a setting, and how much of its trace has been told."""
-
-    setting: Setting
-    problem: str
-    recordings: list[Recording]
-    fields: Fields
-    options: dict[str, Any]
-    seed: int
-    #: Whether the solver was left to the library.
-    chosen: bool = False
-    told: dict[int, int] = field(default_factory=dict)
-
-    @property
-    def frames(self) -> int:
-        """How many frames there are: those of the machine with the most."""
-        return max(len(one.frames) for one in self.recordings)
-
-    def place(self, machine: int, index: int) -> int:
-        """The frame of a machine at an index of the run: its last one, where it has ended before."""
-        return min(index, len(self.recordings[machine].frames) - 1)
 
 
 class Session:

@@ -92,16 +92,13 @@ def verdict(problem: Problem, certificate: Certificate, tol: float) -> str:
         side = "no hyperplane that separates the classes" if problem.hard else "no point"
         return f"Nothing is proved yet: {side} has been found."
     if certificate.holds(tol):
-        return f"Proved: no point is better by more than {_percent(gap)}."
+        return f"Proved optimal, to a relative gap of {gap:.1e}."
     if certificate.positive is False and gap <= tol:
         return "A stationary point; the kernel is indefinite, so that it may not be the optimum."
     if gap >= 1.0:
         return "Not proved: the dual says next to nothing about the optimum yet."
-    return f"Not proved to the tolerance: the optimum is at most {_percent(gap)} better than this primal value."
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %" if share >= 1e-5 else f"{share:.0e} of the objective" if share else "rounding"
+    share = f"{100.0 * gap:.2g} %" if gap >= 1e-5 else f"a share of {gap:.0e}"
+    return f"Not proved to the tolerance yet: another point may be better by up to {share}."
 
 
 def _status(recording: Recording) -> dict[str, Any] | None:

@@ -26,10 +26,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from maxmargin.certificate.separability import prove_inseparable
+from maxmargin.certificate.separability import MOST, Inseparable, prove_inseparable
 from maxmargin.errors import InvalidInput
 from maxmargin.loop import solve
 from maxmargin.numeric.hulls import hull
@@ -42,10 +43,18 @@ Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 #: Samples of a kernel matrix that a screen can show.
 MOST_SHOWN = 240
-#: Points of the landscape along each side, and at most: 200² take a second.
-GRID, MOST_GRID = 48, 200
+#: Points of a landscape along each side: few and many samples, and decision values in all of its points together.
+LEAST_GRID, GRID, VALUES = 24, 48, 8e5
+#: Points along each side that may be asked for.
+MOST_GRID = 200
+#: Halvings for the best bias: what is left of its interval changes the values by less than a contour is wide.
+HALVINGS = 22
+#: How near to the side of a hull a corner is left out, in units of its size: a tenth of a pixel.
+NEAR = 2e-4
 #: Fits of a path, and at most; and seconds that they may take together.
 FITS, MOST_FITS, PATH_SECONDS = 17, 60, 5.0
+#: Samples of a path, at most: of more, its fits would take longer than anybody waits.
+MOST_OF_A_PATH = 1000
 #: The relative gap of the fits of a path.
 PATH_TOL = 1e-6
 #: Numbers of a field along each side, at most.
@@ -112,11 +121,9 @@ def hulls(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     X = np.asarray(problem.X, dtype=np.float64)
     used = problem.C > 0
     sides = [used & (problem.target < 0), used & (problem.target > 0)]
-    arrays = {key: hull(X[side]) for key, side in zip(("negative", "positive"), sides, strict=True)}
+    arrays = {key: hull(X[side], near=NEAR) for key, side in zip(("negative", "positive"), sides, strict=True)}
     header: dict[str, Any] = {"A": None, "p": None, "q": None, "distance": None, "separable": True, "proved": False}
-    # All samples together point to a common point as well as the heaviest do; a point of the run says which are heavy.
-    beta = problem.target if seen.point is None or seen.point.beta is None else seen.point.beta
-    shared = prove_inseparable(problem, beta)
+    shared = _shared_point(seen)
     if shared is not None:
         header |= {"separable": False, "proved": shared.proved, "text": str(shared)}
         arrays["weights"] = seen.spread(shared.alpha, 0.0)
@@ -125,6 +132,22 @@ def hulls(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
         nearest, reduced = _nearest(problem, X, sides, problem.target * seen.point.beta)
         header, arrays = header | nearest, arrays | reduced
     return header, arrays
+
+
+#: The common points that were found, and None where all samples were looked at and there is none.
+_known: WeakKeyDictionary[Problem, Inseparable | None] = WeakKeyDictionary()
+
+
+def _shared_point(seen: Seen) -> Inseparable | None:
+    """The point of both hulls, of many samples sought among the heaviest at this point of the run."""
+    problem = seen.problem
+    if problem in _known:
+        return _known[problem]
+    beta = problem.target if seen.point is None or seen.point.beta is None else seen.point.beta
+    found = prove_inseparable(problem, beta)
+    if found is not None or problem.n <= MOST or not problem.hard:
+        _known[problem] = found
+    return found
 
 
 def _nearest(problem: Problem, X: np.ndarray, sides: list[np.ndarray], alpha: np.ndarray) -> Answer:
@@ -137,7 +160,7 @@ def _nearest(problem: Problem, X: np.ndarray, sides: list[np.ndarray], alpha: np
     if problem.hard:
         return header, {}
     names = ("reduced_negative", "reduced_positive")
-    corners = (hull(X[side], problem.C[side] / total) for side, total in zip(sides, sums, strict=True))
+    corners = (hull(X[side], problem.C[side] / total, NEAR) for side, total in zip(sides, sums, strict=True))
     return header, dict(zip(names, corners, strict=True))
 
 
@@ -152,7 +175,8 @@ def landscape(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
         raise InvalidInput("the landscape is the plane of w: the linear kernel and two features, or one and a bias")
     if problem.hard:
         raise InvalidInput("the primal of a hard margin is infinite wherever a constraint is violated; use a finite C")
-    nx, ny = (_whole(arguments, key, GRID, 2, MOST_GRID) for key in ("nx", "ny"))
+    fine = int(min(max((VALUES / problem.n) ** 0.5, LEAST_GRID), GRID))
+    nx, ny = (_whole(arguments, key, fine, 2, MOST_GRID) for key in ("nx", "ny"))
     optimum = solve(problem, tol=1e-8, max_time=2.0)
     w = np.asarray(optimum.w, dtype=np.float64)
     best = np.array([w[0], optimum.b]) if d == 1 else w
@@ -160,7 +184,8 @@ def landscape(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     reach = 0.8 * np.maximum(reach, 0.8 * reach.max()) * _number(arguments, "reach", 1.0)
     low, high = np.minimum(best, 0.0) - reach, np.maximum(best, 0.0) + reach
     x, y = np.linspace(low[0], high[0], nx), np.linspace(low[1], high[1], ny)
-    values = primal_at(problem, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)).reshape(ny, nx)
+    plane = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    values = primal_at(problem, plane, HALVINGS).reshape(ny, nx)
     header = {
         "axes": ["w", "b"] if d == 1 else ["w₁", "w₂"],
         "x0": low[0],
@@ -213,6 +238,10 @@ def kernel_matrix(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
 def path(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     """Certified fits for a range of C, each from where the last one ended."""
     problem = seen.problem
+    if problem.n > MOST_OF_A_PATH:
+        raise InvalidInput(
+            f"a path is many fits: it is drawn for at most {MOST_OF_A_PATH:,} samples, not {problem.n:,}"
+        )
     base = float(problem.C[np.isfinite(problem.C)].max(initial=0.0)) or 1.0
     weight = np.where(np.isfinite(problem.C), problem.C / base, 1.0)
     count = _whole(arguments, "count", FITS, 2, MOST_FITS)
@@ -298,7 +327,9 @@ def step(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     K = np.asarray(problem.kernel.cross(problem.X[moved].astype(np.float64), problem.X, moved), dtype=np.float64)
     K = K + problem.space.constant**2
     curvature = float(direction @ (K + np.diag(form.ridge[moved])) @ direction)
-    scores = problem.space.scores(problem.space.combine(beta))[moved]
+    support = np.flatnonzero(beta)
+    rows = problem.kernel.cross(problem.X[moved].astype(np.float64), problem.X, support) + problem.space.constant**2
+    scores = np.asarray(rows @ beta[support], dtype=np.float64)
     slope = float(direction @ (form.target[moved] - scores - form.ridge[moved] * before))
     ends = np.stack([(form.lower[moved] - before) * direction, (form.upper[moved] - before) * direction])
     header = {

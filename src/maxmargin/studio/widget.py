@@ -11,7 +11,9 @@ from maxmargin.problem import Problem
 from maxmargin.result import Result
 from maxmargin.studio.bundle import PAGE, bundled
 from maxmargin.studio.frames import unpacked
-from maxmargin.studio.session import Answer, Running, Session
+from maxmargin.studio.problems import setting_of
+from maxmargin.studio.running import Running
+from maxmargin.studio.session import Answer, Session
 
 try:
     import anywidget
@@ -93,12 +95,7 @@ def _given(problem: Problem, solver: str) -> Answer:
         raise InvalidInput("the studio shows dense points of one or two features; give a Problem of such")
     if problem.task != "regression" and X.shape[1] == 1:
         raise InvalidInput("the studio draws classes in the plane; give a Problem of two features")
-    costs = np.unique(problem.C[problem.C > 0])
-    labels: list[str] = []
-    y = problem.target
-    if problem.task == "classification":
-        classes = problem.classes if problem.classes is not None else np.array([-1, 1])
-        labels, y = [str(label) for label in classes.tolist()], (problem.target > 0).astype(float)
+    costs, setting = np.unique(problem.C[problem.C > 0]), setting_of(problem)
     told = {
         "task": problem.task,
         "loss": _named(problem.loss),
@@ -108,8 +105,8 @@ def _given(problem: Problem, solver: str) -> Answer:
         "C": float(costs[0]),
         "solver": solver,
     }
-    points = {"task": problem.task, "labels": labels, "names": None, "note": ""}
-    arrays = {"X": np.asarray(X, dtype=np.float64), "y": np.asarray(y, dtype=np.float64)}
+    points = {"task": problem.task, "labels": setting.labels, "names": None, "note": ""}
+    arrays = {"X": setting.X, "y": setting.y}
     if len(costs) > 1:
         arrays["weights"] = problem.C / costs[0]
     return {"points": points, "problem": told}, arrays

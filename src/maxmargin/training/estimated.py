@@ -46,7 +46,7 @@ def refusal(recipe: Recipe) -> str | None:
 
 def concerns(recipe: Recipe) -> bool:
     """Whether a recipe is trained here."""
-    return recipe.nu is not None or recipe.multiclass == "crammer-singer"
+    return recipe.multiclass == "crammer-singer"
 
 
 def estimated(X: Any, data: Data, weights: np.ndarray | None, recipe: Recipe, scheme: str, budget: Budget) -> Any:

@@ -89,7 +89,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     if isinstance(recipe.kernel, Linear) and sp.issparse(X):
         check_width(d, len(machines), X.nnz)
     shared = scheme == "ovo" and shares_pairs(recipe.kernel, recipe.bias, recipe.C, budget, len(machines))
-    shared = shared and isinstance(recipe.loss, Hinge)
+    shared = shared and isinstance(recipe.loss, Hinge) and recipe.nu is None
     make = problem_maker(
         samples,
         recipe.kernel,
@@ -100,6 +100,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         budget.max_time,
         recipe.task,
         recipe.regularizer,
+        recipe.nu,
     )
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds

@@ -236,6 +236,7 @@ def _fold(ready: Prepared, part: Part) -> Fold:
         None,
         recipe.task,
         recipe.regularizer,
+        recipe.nu,
     )
     target = None if ready.target is None else ready.target[part.train]
     machines = split(recipe, part.samples, target, ready.classes, scheme)

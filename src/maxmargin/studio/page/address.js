@@ -32,7 +32,7 @@ export function toAddress(state, first) {
     if (now !== then && now !== null) said.set(short, String(now));
   }
   const shown = state.runs[state.shown]?.frame;
-  if (shown && state.cursor === null && !state.live) said.set("frame", String(shown.index));
+  if (shown && !shown.solved) said.set("frame", String(shown.index));
   return said.toString();
 }
 

@@ -115,7 +115,11 @@ function actions(store, channel, id) {
   /** @type {any} */
   const app = {
     id, store,
-    request: channel.request,
+    /** A command; where its answer takes long, the page says so. @param {string} op @param {Record<string, *>} [args] */
+    request(op, args) {
+      const timer = setTimeout(() => app.busy?.(1), 500);
+      return channel.request(op, args).finally(() => (clearTimeout(timer), app.busy?.(0)));
+    },
     say: (/** @type {string} */ sentence) => app.told?.(sentence),
     hover: (/** @type {number|null} */ hover) => hover !== get().hover && store.set({ hover }),
     select: (/** @type {number[]} */ selection) => store.set({ selection }),
@@ -265,13 +269,14 @@ function layout(el, app) {
   };
   const theme = h("button", { type: "button", onclick: () => store.set({ theme: store.get().theme === "dark" ? "light" : "dark" }) }, "Dark");
   const root = h("div", { class: "studio" },
-    h("header", {}, h("h1", {}, "maxmargin studio"), h("p", { class: "motto" }, "Support vector machines with proof: move a point, watch the margin answer."), h("div", { class: "row" }, panel("lessons-button", lessonsButton), theme)),
+    h("header", {}, h("h1", {}, "maxmargin studio"), h("p", { class: "motto" }, "Support vector machines with proof: move a point, watch the margin answer."), h("div", { class: "row" }, h("span", { class: "busy" }, "computing…"), panel("lessons-button", lessonsButton), theme)),
     h("div", { class: "columns" },
       h("div", { class: "left" }, panel("data", mountData, "data"), panel("problem", mountProblem, "problem"), panel("solvers", mountSolvers, "solvers"), panel("sharing", mountSharing, "sharing")),
       h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
       h("div", { class: "right" }, panel("lesson", mountLessons, "lesson"), panel("certificate-panel", mountCertificate, "certificate"), panel("views", mountViews, "views"))),
     live);
   el.append(root);
+  app.busy = (/** @type {number} */ on) => root.toggleAttribute("data-busy", Boolean(on));
   const keys = (/** @type {KeyboardEvent} */ event) => shortcut(event, app);
   root.addEventListener("keydown", keys);
   const update = (/** @type {State} */ state) => {

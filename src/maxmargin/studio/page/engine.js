@@ -120,6 +120,7 @@ export class Engine {
     const state = this.app.store.get();
     if (!this.posed || this.posed.points !== state.points || this.posed.settings !== state.settings) return this.#pose(state);
     if (!state.problem) return false;
+    if (!state.playing) this.toEnd = false; // whoever pauses, seeks or edits has something else in mind
     const wanted = this.steps > 0 || this.toEnd || this.target !== null || (state.playing && state.cursor === null);
     if (state.live && !this.answered && !wanted && !state.runs.some((run) => run.handle)) return this.#answer(state);
     if (wanted && state.runs.some((run) => !run.handle && !run.error)) return this.#start(state);
@@ -332,6 +333,7 @@ export class Engine {
     const last = (run?.recorded ?? 0) - 1;
     const at = state.cursor ?? last;
     this.app.store.set({ playing: false });
+    this.toEnd = false;
     if (by < 0 || at < last) {
       if (last < 0) return;
       const next = Math.max(0, at + by);
@@ -341,7 +343,7 @@ export class Engine {
   }
 
   finish() {
-    this.app.store.set({ playing: false, cursor: null });
+    this.app.store.set({ playing: true, cursor: null });
     this.toEnd = true;
     this.wake();
   }

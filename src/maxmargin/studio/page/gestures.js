@@ -7,7 +7,7 @@ import { added, count, moved, relabelled, removed } from "./points.js";
 
 /**
  * @param {import("./plane.js").Plane} plane
- * @param {import("./types.js").App & {edit: (points: import("./types.js").Points, key?: string) => void, drag: (on: boolean) => void}} app
+ * @param {import("./types.js").App & {edit: (points: import("./types.js").Points, key?: string) => void, drag: (on: boolean) => void, undo: () => void}} app
  */
 export function listen(plane, app) {
   const { node } = plane;
@@ -34,7 +34,11 @@ export function listen(plane, app) {
     try { node.setPointerCapture(event.pointerId); } catch { /* a pointer that a test made */ }
     fingers.set(event.pointerId, at);
     plane.crosshair = null;
-    if (fingers.size === 2) return void (gesture = { ...begun("pinch", at), indices: [] });
+    if (fingers.size === 2) {
+      if (gesture?.kind === "drag" && gesture.hit === null && !gesture.far) app.undo(); // the first finger has added a sample
+      gesture = begun("pinch", at);
+      return;
+    }
     const hit = found(at, event.pointerType);
     const { tool, points, selection, brush } = state();
     gesture = { ...begun(tool, at), hit };

@@ -78,7 +78,7 @@ export const lessons = [
   {
     name: "dual-ascent", title: "Stochastic ascent on the dual (source 001)", solver: "stochastic-ascent", steps: [
       { title: "Small steps, random order", set: { toy: clouds, settings: augmented, solvers: [["stochastic-ascent", { step: 0.01 }]], single: false, live: false, speed: 30, views: ["curves", "duals"], play: true },
-        text: "Instead of the exact step, source 001 goes a fixed part η of the gradient of one α, and clips it. Every epoch visits the samples in random order.", task: "Find a step with which it is proved in 100 epochs or fewer.", hint: "0.01 takes several hundred. Try ten times more.", check: (s) => ran(s) && (own(s)?.k ?? 1e9) <= 100, done: "The exact step of coordinate ascent needs no such search." },
+        text: "Instead of the exact step, source 001 goes a fixed part η of the gradient of one α, and clips it. Every epoch visits the samples in random order.", task: "Find a step with which it is proved in 400 epochs or fewer.", hint: "0.01 takes 2,800 epochs. Try ten times more.", check: (s) => ran(s) && (own(s)?.k ?? 1e9) <= 400, done: "The exact step of coordinate ascent needs no such search." },
       { title: "Too much", set: { toy: clouds, settings: augmented, solvers: [["stochastic-ascent", { step: 3 }]], single: false, live: false, speed: 30, views: ["curves", "duals"], play: true }, text: "A step of 3 overshoots with every sample.", task: "Let it run until it is told that it diverges.", hint: "Run to the end.", check: (s) => own(s)?.status?.reason === "diverged", done: "The sentence under the certificate names a step that works." },
     ],
   },

@@ -24,7 +24,7 @@ export async function prepare(app, wish) {
   const set = points ?? (toy ? pointsOf(await app.request("toy", toy)) : now.points);
   const base = toy || points || set.task !== now.points.task ? settingsFor(set.task) : now.settings;
   app.store.set({
-    ...plain, points: set, settings: { ...base, ...settings }, playing: false, cursor: null, selection: [], hover: null, shown: 0, machine: 0,
+    ...(toy || points ? { tol: 1e-6, clock: "iteration", single: true } : {}), ...plain, points: set, settings: { ...base, ...settings }, playing: false, cursor: null, selection: [], hover: null, shown: 0, machine: 0,
     ...(solvers ? { runs: solvers.map((/** @type {any} */ [name, options], /** @type {number} */ i) => fresh("abcd"[i], name, options)) } : {}),
   });
   if (set !== now.points) app.fit();
@@ -59,6 +59,8 @@ export function mountLessons(el, app) {
     }
     const check = lesson?.steps[state.lessonStep]?.check;
     if (!lesson || !check || done || !ready) return;
+    const frame = state.runs[state.shown]?.frame; // "before" is once the optimum of what was set up is there
+    if (!before && state.live && frame?.arrays.beta.length !== state.points.y.length && !state.problemError) return;
     before ??= state;
     if (!check(state, before)) return;
     done = true;
@@ -70,7 +72,7 @@ export function mountLessons(el, app) {
   let ready = false;
 
   function list() {
-    el.append(h("div", { class: "row" }, h("h2", {}, "Lessons"), h("button", { type: "button", class: "small", onclick: () => app.lesson(null) }, "Close")),
+    el.append(h("div", { class: "head" }, h("h2", {}, "Lessons"), h("button", { type: "button", class: "small", onclick: () => app.lesson(null) }, "Close")),
       h("p", { class: "note" }, "Short tours with tasks; the page sees when a task is done."),
       h("ol", { class: "lesson-list" }, ...lessons.map((one) => h("li", {}, h("button", { type: "button", onclick: () => app.lesson(one.name, 0) }, one.title)))));
     app.store.set({});
@@ -83,7 +85,7 @@ export function mountLessons(el, app) {
     next = /** @type {HTMLButtonElement} */ (h("button", { type: "button", class: one.task ? "" : "primary", onclick: () => (last ? app.lesson("") : app.lesson(lesson.name, at + 1)) }, last ? "All lessons" : "Next"));
     verdict.hidden = true;
     box = h("div", { class: "lesson-step" },
-      h("div", { class: "row" }, h("h2", {}, lesson.title), h("button", { type: "button", class: "small", onclick: () => app.lesson(null), "aria-label": "Close the lesson" }, "Close")),
+      h("div", { class: "head" }, h("h2", {}, lesson.title), h("button", { type: "button", class: "small", onclick: () => app.lesson(null), "aria-label": "Close the lesson" }, "Close")),
       h("progress", { max: lesson.steps.length, value: at + 1, "aria-label": `step ${at + 1} of ${lesson.steps.length}` }),
       h("h3", {}, one.title), ...one.text.split("\n").map((part) => h("p", {}, part)),
       one.task && h("p", { class: "task" }, `Task: ${one.task}`), verdict,
@@ -91,8 +93,10 @@ export function mountLessons(el, app) {
       h("div", { class: "row" }, at > 0 && h("button", { type: "button", onclick: () => app.lesson(lesson.name, at - 1) }, "Back"),
         one.set && h("button", { type: "button", onclick: () => ((shape = ""), app.store.set({})) }, "Set up again"), next));
     el.append(/** @type {HTMLElement} */ (box));
+    const made = /** @type {HTMLElement} */ (box);
+    made.setAttribute("aria-busy", "true");
     ready = false;
-    prepare(app, one.set).catch((error) => app.say(error.message)).finally(() => ((ready = true), app.store.set({})));
+    prepare(app, one.set).catch((error) => app.say(error.message)).finally(() => ((ready = true), made.setAttribute("aria-busy", "false"), app.store.set({})));
   }
   return { update, destroy: () => el.replaceChildren() };
 }

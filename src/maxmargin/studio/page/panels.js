@@ -31,8 +31,9 @@ export function mountCertificate(el, _app) {
     }
     const { certificate: proof } = frame;
     table.hidden = bar.hidden = false;
-    text(verdict, proof.verdict);
-    verdict.className = `verdict ${proof.holds ? "good" : frame.ended ? "bad" : ""}`;
+    const never = frame.inseparable?.proved;
+    text(verdict, never ? "Proved: no hyperplane separates these classes." : proof.verdict);
+    verdict.className = `verdict ${proof.holds || never ? "good" : frame.ended ? "bad" : ""}`;
     const closed = Number.isFinite(proof.relative_gap) ? Math.max(0, Math.min(1, -Math.log10(Math.max(proof.relative_gap, 1e-12)) / -Math.log10(Math.max(state.tol, 1e-12)))) : 0;
     /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${50 * closed}%`;
     /** @type {HTMLElement} */ (bar.lastElementChild).style.width = `${50 * closed}%`;
@@ -52,10 +53,15 @@ export function mountCertificate(el, _app) {
     const accuracy = accuracyOf(state.points, frame);
     show("accuracy", accuracy === null ? "–" : `${(100 * accuracy).toFixed(1)} %`);
     const related = Object.entries(frame.related ?? {}).map(([name, one]) => `Of ${name}: gap ${written(one.relative_gap, 3)}.`).join(" ");
-    text(remark, [frame.inseparable?.text, proof.remark, related, frame.status?.text, frame.solved ? `Solved at once by ${frame.solver}; press play to watch ${state.runs[state.shown].solver} get there.` : ""].filter(Boolean).join(" "));
+    const solved = frame.solved ? `Solved at once by ${frame.solver}; press play to watch ${state.runs[state.shown].solver} get there.` : "";
+    const said = [frame.inseparable?.text ?? proof.remark, related, frame.inseparable ? "" : frame.status?.text, solved];
+    text(remark, said.filter(Boolean).map((one) => sentence(String(one))).join(" "));
   };
   return { update, destroy: () => el.replaceChildren() };
 }
+
+/** With a capital and a full stop. @param {string} said */
+const sentence = (said) => said[0].toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".");
 
 /**
  * The numbered lines of the algorithm; those that just ran are marked.
@@ -146,7 +152,7 @@ export function mountTransport(el, app) {
  */
 export function mountRace(el, app) {
   const body = h("tbody", {});
-  el.append(h("h2", {}, "Side by side"), h("table", { class: "race" }, h("thead", {}, h("tr", {}, ...["", "solver", "k", "seconds", "work", "gap"].map((name) => h("th", { scope: "col" }, name)))), body));
+  el.append(h("h2", {}, "Side by side"), h("table", { class: "race" }, h("thead", {}, h("tr", {}, ...["run", "solver", "k", "seconds", "work", "gap"].map((name) => h("th", { scope: "col" }, name)))), body));
   /** @param {State} state */
   const update = (state) => {
     el.hidden = state.runs.length < 2;

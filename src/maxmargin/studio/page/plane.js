@@ -35,7 +35,16 @@ export function mountPlane(el, app) {
   const node = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "plane", tabindex: 0, role: "application", "aria-roledescription": "plane of samples" }));
   el.append(node);
   const style = getComputedStyle(node);
-  const ink = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim() || "#888";
+  /** @type {Map<string, string>} */
+  const inks = new Map(); // reading a style is slow, and a mark reads three
+  let inked = "";
+  const ink = (/** @type {string} */ name) => {
+    const known = inks.get(name);
+    if (known !== undefined) return known;
+    const read = style.getPropertyValue(`--${name}`).trim() || "#888";
+    inks.set(name, read);
+    return read;
+  };
   const screen = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
   let ctx = screen;
   let [width, height] = [0, 0];
@@ -81,6 +90,8 @@ export function mountPlane(el, app) {
   function update(state) {
     if (!width) measure();
     if (!width) return;
+    if (inked !== state.theme) inks.clear();
+    inked = state.theme;
     ctx.clearRect(0, 0, width, height);
     ctx.fillStyle = ink("ground");
     ctx.fillRect(0, 0, width, height);
@@ -139,7 +150,7 @@ export function mountPlane(el, app) {
     if (state.points.task === "regression") return drawTube(state, frame, "ink", true);
     const field = cache.field;
     if (!field) return;
-    if (field.classes) return stroke(ctx, ink("ink"), apart(pixels(borders(field))), 1.5);
+    if (field.classes) return stroke(ctx, ink("ink"), pixels(joined(borders(field))), 1.5);
     stroke(ctx, ink("ink"), level(field, 0), 2.5);
     const loss = state.hello?.losses.find((one) => one.name === state.settings.loss);
     if (!loss?.margin) return;
@@ -173,7 +184,7 @@ export function mountPlane(el, app) {
   function drawOther(state, frame, i) {
     if (state.points.task === "regression") return drawTube(state, frame, `run-${i}`, false);
     const field = fieldOf(frame, state);
-    if (field) stroke(ctx, ink(`run-${i}`), field.classes ? apart(pixels(borders(field))) : level(field, 0), 2, [2, 3]);
+    if (field) stroke(ctx, ink(`run-${i}`), field.classes ? pixels(joined(borders(field))) : level(field, 0), 2, [2, 3]);
   }
 
   /** @param {State} state @param {Frame|null} frame */

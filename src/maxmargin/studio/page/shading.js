@@ -74,21 +74,14 @@ export function levelIn({ values, window: { x0, x1, y0, y1, nx, ny } }, level) {
 }
 
 /**
- * The borders between the classes of a field of several classes, as steps of its grid.
+ * The borders between several classes: where the lead of each over the others ends.
  * @param {NonNullable<ReturnType<typeof fieldOf>>} field
- * @returns {number[]}
+ * @returns {number[]} x0, y0, x1, y1, ...
  */
-export function borders({ classes, window: { x0, x1, y0, y1, nx, ny } }) {
-  /** @type {number[]} */
-  const made = [];
-  if (!classes) return made;
-  const [dx, dy] = [(x1 - x0) / (nx - 1), (y1 - y0) / (ny - 1)];
-  for (let j = 0; j < ny; j++)
-    for (let i = 0; i < nx; i++) {
-      const here = classes[j * nx + i];
-      const [x, y] = [x0 + dx * (i + 0.5), y0 + dy * (j + 0.5)];
-      if (i + 1 < nx && classes[j * nx + i + 1] !== here) made.push(x, y - dy, x, y);
-      if (j + 1 < ny && classes[(j + 1) * nx + i] !== here) made.push(x - dx, y, x, y);
-    }
-  return made;
+export function borders({ values, classes, window }) {
+  if (!classes) return [];
+  return [...new Set(Array.from(classes))].flatMap((k) => {
+    const lead = Float32Array.from(values, (value, at) => (classes[at] === k ? value : -value));
+    return levelIn({ values: lead, classes: null, window }, 0);
+  });
 }

@@ -26,7 +26,7 @@ export function mountSharing(el, app) {
   const exported = async (/** @type {string} */ format) => {
     const run = await app.runToExport();
     if (!run) return null;
-    const answer = await app.request("export", { run: run.handle, format, index: run.index, machine: app.store.get().machine, others: app.store.get().runs.filter((/** @type {any} */ one) => one.handle && one.handle !== run.handle && one.recorded).map((/** @type {any} */ one) => one.handle), field: app.store.get().window });
+    const answer = await app.request("export", { run: run.handle, format, index: run.index, machine: app.store.get().machine, others: app.store.get().runs.filter((/** @type {any} */ one) => one.handle && one.handle !== run.handle && one.recorded).map((/** @type {any} */ one) => one.handle), field: { ...app.store.get().window, nx: 48, ny: 36 } });
     return { name: answer.name, type: answer.type, file: answer.arrays.file };
   };
   const attempt = (/** @type {() => Promise<void>} */ what) => async () => {

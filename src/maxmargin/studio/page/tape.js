@@ -98,7 +98,7 @@ async function start() {
   try {
     const tape = JSON.parse(data.textContent ?? "");
     const { app } = await open(el, tapeChannel(tape), "tape");
-    el.querySelector(".studio")?.classList.add("tape");
+    el.querySelector(".studio")?.classList.add("tape", ...(window === window.parent ? [] : ["embedded"]));
     text(/** @type {HTMLElement} */ (el.querySelector("h1")), tape.title);
     text(/** @type {HTMLElement} */ (el.querySelector(".motto")), "A recorded run of maxmargin: play it, step through it, point at a sample.");
     /** @type {any} */ (window).studio = app;

@@ -83,10 +83,10 @@ export function written(value, digits = 3) {
 
 /**
  * A canvas as wide as its place. `draw` gets a pen and the state; `hit` finds the sample under the pointer, which then
- * lights up everywhere; `order` are the samples that the arrow keys go through; `tell` is the picture in words.
+ * lights up everywhere; `needs` is all that the picture depends on, where it is not to be drawn anew each time; `order` are the samples that the arrow keys go through; `tell` is the picture in words.
  * @param {HTMLElement} el @param {App} app
  * @param {{height: number | ((width: number) => number), draw: (pen: Pen, state: State) => void, hit?: Hit, order?: (state: State) => ArrayLike<number>,
- *          tell: (state: State) => string, press?: (x: number, y: number, pen: Pen, state: State, kind: "down"|"move"|"up") => boolean}} parts
+ *          tell: (state: State) => string, needs?: (state: State) => any[], press?: (x: number, y: number, pen: Pen, state: State, kind: "down"|"move"|"up") => boolean}} parts
  * @returns {Mounted & {canvas: HTMLCanvasElement}}
  */
 export function figure(el, app, parts) {
@@ -102,11 +102,17 @@ export function figure(el, app, parts) {
   let pen = null;
   let told = "";
   let pressed = false;
+  /** @type {any[]} */ let drawn = [];
 
   const update = (/** @type {State} */ state) => {
     const width = Math.floor(el.clientWidth);
     if (width < 40) return;
     const height = typeof parts.height === "function" ? parts.height(width) : parts.height;
+    if (parts.needs) {
+      const now = [width, height, state.theme, ...parts.needs(state)];
+      if (now.length === drawn.length && now.every((one, k) => one === drawn[k])) return;
+      drawn = now;
+    }
     const ratio = Math.min(3, globalThis.devicePixelRatio || 1);
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
@@ -137,6 +143,7 @@ export function figure(el, app, parts) {
       if (kind === "down" && taken) {
         pressed = true;
         canvas.setPointerCapture?.(event.pointerId);
+        canvas.focus({ preventScroll: true });
         event.preventDefault();
       }
       if (kind === "up") pressed = false;
@@ -151,7 +158,8 @@ export function figure(el, app, parts) {
   canvas.addEventListener("pointermove", (event) => handle(event, "move"));
   canvas.addEventListener("pointerup", (event) => handle(event, "up"));
   canvas.addEventListener("pointercancel", (event) => handle(event, "up"));
-  canvas.addEventListener("pointerleave", () => parts.hit && app.hover(null));
+  // A finger that is lifted leaves, too; what it touched stays lit.
+  canvas.addEventListener("pointerleave", (event) => parts.hit && event.pointerType !== "touch" && app.hover(null));
   canvas.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const state = app.store.get();
@@ -176,7 +184,7 @@ export function axes({ ctx, ink, width }, box, { x = null, y = null, xName = "",
   ctx.font = FONT;
   ctx.lineWidth = 1;
   if (y) {
-    const count = Math.max(2, (box.bottom - box.top) / 45);
+    const count = Math.max(3, (box.bottom - box.top) / 45);
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     for (const value of y.log ? logTicks(y.low, y.high, count) : ticks(y.low, y.high, count)) {
@@ -349,6 +357,13 @@ export function frameOf(state) {
 /** The class (by index of its label) of a sample, for its shape and colour. @param {State} state @param {number} i */
 export function classOf(state, i) {
   return state.points.task === "classification" ? state.points.y[i] : 0;
+}
+
+/** The classes of the shown machine's negative and positive side, by their numbers. @param {State} state @returns {[number, number]} */
+export function sidesOf(state) {
+  const machine = state.problem?.machines[state.machine];
+  const positive = machine?.positive ?? 1;
+  return [machine?.negative ?? (positive === 0 ? 1 : 0), positive]; // against all others: one of them
 }
 
 /** The part of a problem's array that belongs to the shown machine. @param {State} state @param {"lower"|"upper"|"target"|"weight"} name */

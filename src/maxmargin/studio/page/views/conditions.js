@@ -1,7 +1,7 @@
 // The KKT conditions: a checklist of the whole point, the same of the sample that is pointed at, and all samples on the
 // curve that complementary slackness allows.
 
-import { axes, classOf, figure, frameOf, linear, mark, nearest, notice, ofMachine, part, ring, stroke, written } from "./chart.js";
+import { BOUND, FREE, axes, classOf, figure, frameOf, linear, mark, nearest, notice, ofMachine, part, ring, stroke, written } from "./chart.js";
 
 /** @typedef {import("../types.js").State} State */
 /** @typedef {{name: string, formula: string, holds: boolean, told: string}} Check */
@@ -37,9 +37,16 @@ export function checksOf(state, i) {
   if (gaps) {
     const scale = Math.max(Math.abs(frame.certificate.primal), Math.abs(frame.certificate.dual));
     const share = gaps[i] / (Number.isFinite(scale) && scale > 0 ? scale : 1);
-    checks.push({ name: "slackness", formula: "C(ℓ(z) + ℓ*(−β/C)) + βz = 0", holds: share <= tol, told: `it is ${written(gaps[i])}` });
+    const formula = slackness(state, frame.arrays.kinds[i]);
+    checks.push({ name: "slackness", formula, holds: share <= tol, told: `it owes ${written(gaps[i])} of the gap` });
   }
   return checks;
+}
+
+/** Complementary slackness, for the hinge as what the sample's kind asks for. @param {State} state @param {number} kind */
+function slackness(state, kind) {
+  if (state.points.task !== "classification" || state.settings.loss !== "hinge") return "C(ℓ(z) + ℓ*(−β/C)) + βz = 0";
+  return kind === FREE ? "0 < α < C, so y z = 1" : kind === BOUND ? "α = C, so y z ≤ 1" : "α = 0, so y z ≥ 1";
 }
 
 /** @type {import("../types.js").View} */
@@ -50,7 +57,7 @@ export const conditions = {
   applies: () => true,
   mount(el, app) {
     const list = part(el, "table", "", "view-checks");
-    const single = part(el, "p", "", "view-said");
+    const single = part(el, "div", "", "view-said view-single");
     /** @type {Float64Array} */ let xs = new Float64Array(0);
     /** @type {Float64Array} */ let ys = new Float64Array(0);
     let before = "";
@@ -84,8 +91,13 @@ export const conditions = {
       if (key !== before) fill(list, frame?.conditions ?? [], state, app);
       before = key;
       const i = state.hover ?? state.selection[0] ?? null;
-      single.textContent = i === null ? "Point at a sample for its own conditions." : checksOf(state, i).map((one) => `${one.holds ? "✓" : "✗"} ${one.told}`).join("   ");
-      if (i !== null && single.textContent) single.textContent = `Sample ${i}:   ${single.textContent}`;
+      single.replaceChildren();
+      part(single, "div", i === null ? "Point at a sample for its own conditions." : `Sample ${i}`);
+      for (const one of i === null ? [] : checksOf(state, i)) {
+        const line = part(single, "div");
+        part(line, "span", one.holds ? "✓ " : "✗ ", one.holds ? "good" : "bad");
+        line.append(`${one.formula}:  ${one.told}`);
+      }
       figured.update(state);
     };
     return { update, destroy: () => (figured.destroy(), list.remove(), single.remove()) };

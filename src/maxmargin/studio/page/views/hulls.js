@@ -1,6 +1,6 @@
 // The dual as geometry: the (reduced) convex hulls, their nearest points, or the point that both share.
 
-import { asker, figure, frameOf, label, notice, part, stroke, written } from "./chart.js";
+import { asker, figure, frameOf, label, notice, part, sidesOf, stroke, written } from "./chart.js";
 import { drawAxes, drawSamples, lineInside, planeOf, sampleAt } from "./plane.js";
 
 /** @typedef {import("../types.js").State} State */
@@ -56,8 +56,7 @@ export function words(answer) {
 function drawHulls(pen, plane, state, answer) {
   const { ctx, ink } = pen;
   const { x, y, box } = plane;
-  const machine = state.problem?.machines[state.machine];
-  const sides = [label_(state, machine?.negative, 0), label_(state, machine?.positive, 1)];
+  const sides = sidesOf(state);
   ctx.save();
   ctx.beginPath();
   ctx.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
@@ -92,12 +91,6 @@ function drawHulls(pen, plane, state, answer) {
     target(pen, q[0], q[1], apart > 26 ? "q" : "");
   }
   ctx.restore();
-}
-
-/** The index of a machine's class among all labels. @param {State} state @param {*} name @param {number} otherwise */
-function label_(state, name, otherwise) {
-  const found = state.points.labels.indexOf(String(name));
-  return found < 0 ? otherwise : found;
 }
 
 /** @param {import("./chart.js").Pen} pen @param {import("./plane.js").Plane} plane @param {any} corners @param {string} colour @param {number} share @param {number[]} dashes */

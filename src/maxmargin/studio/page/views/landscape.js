@@ -41,7 +41,7 @@ export const landscape = {
       draw(pen, state) {
         if (!state.problem) return notice(pen, state.problemError || "There is no problem yet.");
         const got = asked.get(`${state.problem.problem}/${state.machine}/${reach}`, {
-          problem: state.problem.problem, machine: state.machine, name: "landscape", reach: Number(reach), nx: 56, ny: 56,
+          problem: state.problem.problem, machine: state.machine, name: "landscape", reach: Number(reach),
         });
         if (got.error) return notice(pen, (said.textContent = got.error));
         answer = got.answer;
@@ -62,7 +62,7 @@ export const landscape = {
         const [bx, by] = [x(answer.arrays.best[0]), y(answer.arrays.best[1])];
         star(pen, bx, by);
         pen.ctx.restore();
-        label(pen, `least: ${written(answer.least, 5)}`, bx + 12, by - 14);
+        label(pen, `★ least: ${written(answer.least, 5)}`, box.left + 8, box.bottom - 14);
         said.textContent = words(state, tracks, answer);
       },
       tell: (state) => (answer ? `Landscape of the primal, its least value is ${written(answer.least, 5)}. ${words(state, tracks, answer)}` : "Landscape: nothing yet."),

@@ -1,7 +1,7 @@
 // A slider over C on a certified path: every stop is solved and proved before it is shown.
 
 import { image, levelIn } from "../shading.js";
-import { asker, axes, figure, label, linear, logarithmic, notice, part, stroke, written } from "./chart.js";
+import { asker, axes, figure, label, linear, logarithmic, notice, part, sidesOf, stroke, written } from "./chart.js";
 import { drawAxes, drawSamples, planeOf, sampleAt } from "./plane.js";
 
 /** @typedef {import("../types.js").State} State */
@@ -43,22 +43,28 @@ export const path = {
       use.hidden = state.host === "tape";
     };
 
+    /** Ask for the path of the problem; a wider or narrower picture alone is no reason to solve all again. @param {State} state */
+    const ask = (state) => {
+      if (!room || !state.problem) return;
+      const { x, y } = room;
+      const field = { x0: x.low, x1: x.high, y0: y.low, y1: y.high, nx: GRID, ny: GRID };
+      const { problem } = state.problem;
+      const got = asked.get(JSON.stringify([problem, state.machine]), { problem, machine: state.machine, name: "path", count: COUNT, low: LOW, high: HIGH, field });
+      if (!got.current) return;
+      const had = answer;
+      ({ answer, error } = got);
+      if (answer && answer !== had) begin(state);
+    };
+
     const plane = figure(el, app, {
       height: (width) => Math.min(380, Math.max(250, width * 0.66)),
+      needs: (state) => [state.problem, state.problemError, state.machine, state.points, state.hover, state.selection, (ask(state), answer), error, stop()],
       hit: (x, y, _, state) => sampleAt(room, state, x, y),
       order: (state) => Array.from(state.points.y.keys()),
       draw(pen, state) {
         if (!state.problem) return notice(pen, state.problemError || "There is no problem yet.");
         room = planeOf({ left: 44, right: pen.width - 10, top: 10, bottom: pen.height - 28 }, state);
-        const { x, y } = room;
-        const key = JSON.stringify([state.problem.problem, state.machine]);
-        const field = { x0: x.low, x1: x.high, y0: y.low, y1: y.high, nx: GRID, ny: GRID };
-        // A wider or narrower picture alone is no reason to solve all again.
-        if (asked.get(key, { problem: state.problem.problem, machine: state.machine, name: "path", count: COUNT, low: LOW, high: HIGH, field }).current) {
-          const had = answer;
-          ({ answer, error } = asked.get(key, {}));
-          if (answer && answer !== had) begin(state);
-        }
+        ask(state);
         if (!answer) return notice(pen, error || "Solving for each C …");
         const k = stop();
         value.textContent = said(answer, k);
@@ -86,7 +92,7 @@ export const path = {
       height: 150,
       press: (x, _, pen, __, kind) => (kind === "up" ? true : seek(x, pen.width)),
       draw: (pen, state) => (answer && state.problem ? drawCounts(pen, answer, stop()) : undefined),
-      tell: () => (answer ? "Numbers of free and bound support vectors, and the norm of the gap, against C." : "Counts: nothing yet."),
+      tell: () => (answer ? "Numbers of free and bound support vectors against C." : "Counts: nothing yet."),
     });
     return {
       update(state) {
@@ -127,10 +133,12 @@ function drawField({ ctx, ink }, { x, y, box }, answer, k, state) {
   } else {
     const shown = { values, classes: null, window };
     const novelty = state.points.task === "novelty";
+    const sides = sidesOf(state);
+    const shade = (/** @type {string} */ name) => ink(name === "class-0" || name === "class-1" ? `class-${sides[Number(name.at(-1))] % 10}` : name);
     // The image has its values at the middles of its pixels: half a step more on every side.
     const [hx, hy] = [(window.x1 - window.x0) / (nx - 1) / 2, (window.y1 - window.y0) / (ny - 1) / 2];
     const [left, top] = [x(window.x0 - hx), y(window.y1 + hy)];
-    ctx.drawImage(image(shown, ink, novelty), left, top, x(window.x1 + hx) - left, y(window.y0 - hy) - top);
+    ctx.drawImage(image(shown, shade, novelty), left, top, x(window.x1 + hx) - left, y(window.y0 - hy) - top);
     for (const level of novelty ? [0] : [-1, 1, 0]) {
       const parts = levelIn(shown, level);
       ctx.beginPath();
