@@ -1020,6 +1020,58 @@ def test_55_non_separability_is_proved_in_rational_numbers():
         assert result.certificate.inseparable is None or not result.certificate.inseparable.proved
 
 
+# 16. Another regulariser
+
+
+def l1_problem(bias="none", C=1.0):
+    rng = np.random.default_rng(56)
+    rows = rng.normal(size=(30, 6))
+    y = np.where(rows[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
+    return Problem(rows, y, loss="squared-hinge", bias=bias, C=C, regularizer="l1"), rows, y
+
+
+def test_58_the_gap_of_the_l1_norm_is_a_sum():
+    _, rows, y = l1_problem()
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        w, alpha = rng.normal(size=6) * rng.integers(0, 2, 6), rng.random(30)
+        v = rows.T @ (y * alpha)
+        alpha, v = alpha / np.abs(v).max(), v / np.abs(v).max()
+        z = rows @ w
+        slack = np.maximum(0.0, 1.0 - y * z)
+        gap = np.abs(w).sum() + (slack**2).sum() - (alpha - alpha**2 / 4.0).sum()
+        weights = np.abs(w) - w * v
+        samples = slack**2 - alpha + alpha**2 / 4.0 + y * alpha * z
+        assert (weights >= -1e-12).all() and (samples >= -1e-12).all()
+        assert gap == pytest.approx(weights.sum() + samples.sum(), abs=1e-9)
+    problem, rows, y = l1_problem()
+    result = solve(problem, tol=1e-10)
+    v = rows.T @ result.beta
+    assert np.abs(v).max() <= 1.0 + 1e-12
+    np.testing.assert_allclose(v[result.w != 0.0], np.sign(result.w[result.w != 0.0]), atol=1e-4)
+
+
+def test_59_a_scaled_dual_point_loses_no_more_than_its_share():
+    _, rows, y = l1_problem()
+
+    def dual(alpha):
+        return (alpha - alpha**2 / 4.0).sum()
+
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        alpha = 2.0 * np.maximum(0.0, 1.0 - y * (rows @ rng.normal(size=6)))
+        theta = min(1.0, 1.0 / np.abs(rows.T @ (y * alpha)).max())
+        assert np.abs(rows.T @ (y * theta * alpha)).max() <= 1.0 + 1e-12
+        assert dual(theta * alpha) >= theta * dual(alpha) - 1e-12
+
+
+def test_60_no_weight_below_the_critical_C():
+    _, rows, y = l1_problem()
+    critical = 1.0 / np.abs(rows.T @ (2.0 * y)).max()
+    assert not solve(l1_problem(C=0.999 * critical)[0], tol=1e-10).w.any()
+    assert solve(l1_problem(C=1.01 * critical)[0], tol=1e-10).w.any()
+
+
 # The page itself
 
 

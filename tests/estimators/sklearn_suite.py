@@ -33,11 +33,8 @@ DIFFERENCES = {
         "test_svm::test_svc_raises_error_internal_representation",
         "test_svm::test_gamma_scale",
     ],
-    "penalty='l1' is refused: it is not a maximum margin problem": [
-        r"test_svm::test_linearsvc_parameters\[False-l1-squared_hinge\]",
-        "test_svm::test_linearsvc$",
+    "the intercept is free by default: it is not pulled to 0 (bias='augmented' is liblinear's)": [
         "test_svm::test_dense_liblinear_intercept_handling",
-        r"test_svm::test_linearsvm_liblinear_sample_weight\[LinearSVC-params0\]",
         "test_sparse::test_sparse_liblinear_intercept_handling",
     ],
     "a max_iter of 1 or 2 is not noticed: a solver's first step already solves six samples": [
