@@ -34,8 +34,7 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 default_role = "py:obj"
 nitpicky = False
-# Pages of features that are on their way (docs/cluster.md) are found when they come.
-suppress_warnings = ["toc.empty_glob", "config.cache", "myst.header", "misc.highlighting_failure"]
+suppress_warnings = ["config.cache", "myst.header"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
