@@ -173,6 +173,8 @@ def landscape(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     d = problem.X.shape[1]
     if not problem.linear or d > 2 or (d == 1 and problem.bias == "none"):
         raise InvalidInput("the landscape is the plane of w: the linear kernel and two features, or one and a bias")
+    if problem.bias == "augmented" and not problem.regularizer.quadratic:
+        raise InvalidInput("the landscape with ‖w‖₁ has no augmented bias: choose free or none")
     if problem.hard:
         raise InvalidInput("the primal of a hard margin is infinite wherever a constraint is violated; use a finite C")
     fine = int(min(max((VALUES / problem.n) ** 0.5, LEAST_GRID), GRID))
@@ -262,6 +264,7 @@ def path(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
         loss=problem.loss,
         kernel=problem.kernel,
         bias=problem.bias,
+        regularizer=problem.regularizer,
         bias_scale=problem.bias_scale,
         sample_weight=weight,
         **given,

@@ -9,7 +9,7 @@ import { listen } from "./gestures.js";
 import { lessonNamed, mountLessons } from "./lessons.js";
 import { mountCertificate, mountPseudocode, mountRace, mountTransport } from "./panels.js";
 import { mountPlane } from "./plane.js";
-import { count, pointsOf, relabelled, removed } from "./points.js";
+import { base64, count, pointsOf, relabelled, removed } from "./points.js";
 import { download, mountSharing } from "./sharing.js";
 import { mountSolvers } from "./solvers.js";
 import { createStore, History } from "./store.js";
@@ -80,7 +80,7 @@ function givenSettings(problem, task) {
   const base = settingsFor(task);
   const { name: loss, ...lossFields } = typeof problem.loss === "object" ? problem.loss : { name: problem.loss ?? base.loss };
   const { name: kernel, ...kernelFields } = typeof problem.kernel === "object" ? problem.kernel : { name: problem.kernel ?? base.kernel };
-  return { settings: { ...base, loss, lossFields, kernel, kernelFields, bias: problem.bias ?? base.bias, C: Number(problem.C ?? base.C), nu: problem.nu ?? null } };
+  return { settings: { ...base, loss, lossFields, kernel, kernelFields, bias: problem.bias ?? base.bias, regularizer: problem.regularizer ?? base.regularizer, C: Number(problem.C ?? base.C), nu: problem.nu ?? null } };
 }
 
 /** Keep the address in step with the state, a moment after it has changed. @param {import("./types.js").Store} store @param {State} first */
@@ -225,7 +225,8 @@ function actions(store, channel, id) {
       store.set({ cursor: index === null || index >= last ? null : Math.max(0, index), playing: false });
       app.wake();
     },
-    address: () => `${location.href.split("#")[0]}#${toAddress(get(), firstState(get().host, get().theme))}`,
+    /** What brings this back; without some parts of the page, if a teacher wants that. */
+    address: (hide = get().hide) => `${location.href.split("#")[0]}#${toAddress({ ...get(), hide }, firstState(get().host, get().theme))}`,
     /** The run and the frame that are shown, to be written to a file. */
     runToExport() {
       const { runs, shown, cursor } = get();
@@ -279,6 +280,12 @@ function layout(el, app) {
   app.busy = (/** @type {number} */ on) => root.toggleAttribute("data-busy", Boolean(on));
   const keys = (/** @type {KeyboardEvent} */ event) => shortcut(event, app);
   root.addEventListener("keydown", keys);
+  root.addEventListener("dragover", (/** @type {DragEvent} */ event) => event.preventDefault());
+  root.addEventListener("drop", async (/** @type {DragEvent} */ event) => {
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0];
+    if (file) app.importFile(file.name, base64(new Uint8Array(await file.arrayBuffer())));
+  });
   const update = (/** @type {State} */ state) => {
     root.dataset.theme = state.theme;
     text(theme, state.theme === "dark" ? "Light" : "Dark");

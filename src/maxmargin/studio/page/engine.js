@@ -26,6 +26,7 @@ export function problemCommand({ points, settings: said }) {
     loss: { name: said.loss, ...said.lossFields },
     kernel: { name: said.kernel, ...said.kernelFields },
     bias: said.bias,
+    regularizer: said.regularizer,
     C: said.C,
     nu: said.nu ?? undefined,
     class_weight: points.task === "classification" ? (said.classWeight ?? undefined) : undefined,
