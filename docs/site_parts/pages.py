@@ -88,11 +88,25 @@ def write(folder: Path) -> None:
     }
     root = folder.parent.parent
     made["studio-protocol"] = (root / "src/maxmargin/studio/PROTOCOL.md").read_text(encoding="utf-8")
+    tape(folder / "extra")
     measurements(folder / "measurements", root / "benchmarks")
     for name, text in made.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def tape(folder: Path) -> None:
+    """A recorded run for the first page: every step of SMO on two clouds, and what is proved after each."""
+    from maxmargin.data import toys
+    from maxmargin.studio.tape import tape_of
+
+    path = folder / "tape.html"
+    if not path.exists():
+        folder.mkdir(exist_ok=True)
+        problem = maxmargin.Problem(*toys.overlapping(), C=0.2)
+        run = maxmargin.solve(problem, "smo", tol=1e-4, grain=1, every=1, snapshots=True)
+        path.write_bytes(tape_of(run, "SMO on two clouds"))
 
 
 def measurements(folder: Path, benchmarks: Path) -> None:
