@@ -32,6 +32,7 @@ LAYERS = (
     ("data", "page"),
     ("models",),
     ("training",),
+    ("cluster",),
     ("estimators", "plots", "report", "lesson"),
     ("demo",),
     ("cli",),

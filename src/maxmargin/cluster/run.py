@@ -1,0 +1,363 @@
+"""A fit on shards: look, draw a sample, do rounds, and prove the model from the data.
+
+    1. Look at every part; glue consecutive parts to shards. The parts alone decide how.
+    2. Draw a sample. Where it is all there is, it is solved on the client: there is nothing to distribute.
+    3. Rounds: one task for each shard serves all machines (classes) that are not done. Every round is checked to have
+       seen every row, and leaves a line of the history with its certificate.
+    4. Recompute both objectives of the best points in float64 from the data, with a bound on their rounding.
+
+Time, Ctrl-C and callbacks act between two rounds: the best points so far are proved and handed back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.cluster.engine import Engine, bytes_of
+from maxmargin.cluster.evaluation import evaluate
+from maxmargin.cluster.point import DualPoint, Pair, Proved, beta_of_shards, prove, proved
+from maxmargin.cluster.settings import TallSettings
+from maxmargin.cluster.shard import Block, Look, Setting, Shard, groups_of, look_at, shard_of
+from maxmargin.cluster.tall import Best, Rounds, Sample, client_rows, rounds_of, theta_of
+from maxmargin.errors import InvalidInput, MaxMarginError, Refused
+from maxmargin.losses import Loss
+from maxmargin.numeric.interrupts import interruptible
+from maxmargin.problem import Bias
+from maxmargin.problem.validation import plain
+from maxmargin.result import Reason, Status
+from maxmargin.solvers.clock import TimeUp
+from maxmargin.training.samples import class_weights
+
+settings = TallSettings()
+log = logging.getLogger("maxmargin.cluster")
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One line of the history: what a round sent, and what it proved.
+
+    Attributes
+    ----------
+    round : int
+        Passes over the data so far.
+    seconds : float
+        Since the fit began.
+    bytes : int
+        About what was sent to and from the workers in this round.
+    primal, dual : float
+        The sums of the best values of all machines so far.
+    relative_gap : float
+        The worst of the machines.
+    """
+
+    round: int
+    seconds: float
+    bytes: int
+    primal: float
+    dual: float
+    relative_gap: float
+
+
+#: What a user's callback gets after each round; a true answer stops the fit.
+Callback = Callable[[Round], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is to be fitted, and how long it may take."""
+
+    loss: Loss
+    bias: Bias = "free"
+    bias_scale: float = 1.0
+    C: float = 1.0
+    class_weight: Any = None
+    tol: float = 1e-4
+    max_time: float | None = None
+    max_rounds: int | None = None
+    seed: int = 0
+    shard_bytes: int | None = None
+    callbacks: Sequence[Callback] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit on shards leaves behind: a hyperplane and a proof for each machine, and the history."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    classes: np.ndarray | None
+    class_weights: np.ndarray
+    certificates: tuple[Proved, ...]
+    status: Status
+    history: tuple[Round, ...]
+    rows: int
+    shards: int
+    #: Where it was solved: "client", "tall" or "wide".
+    method: str
+
+
+@dataclass(eq=False)
+class Course:
+    """How a fit goes: its budget and its history."""
+
+    plan: Plan
+    began: float = field(default_factory=perf_counter)
+    history: list[Round] = field(default_factory=list)
+    rounds: int = 0
+    last: float = 0.0
+
+    @property
+    def until(self) -> float | None:
+        """The moment at which the time is over."""
+        return None if self.plan.max_time is None else self.began + self.plan.max_time
+
+    def left(self) -> float | None:
+        """The seconds that are left."""
+        return None if self.until is None else max(1e-9, self.until - perf_counter())
+
+    def stop(self) -> Reason | None:
+        """Why there should be no further round, if so."""
+        if self.plan.max_rounds is not None and len(self.history) >= self.plan.max_rounds:
+            return Reason.MAX_ITER
+        if self.until is not None and perf_counter() + 2.0 * self.last >= self.until and self.history:
+            return Reason.MAX_TIME
+        return None
+
+    def add(self, began: float, sent: int, bests: Sequence[tuple[float, float, float]]) -> bool:
+        """A round is done: primal, dual and relative gap of each machine; whether a callback wants to stop."""
+        now = perf_counter()
+        self.last = now - began
+        gap = max(one[2] for one in bests)
+        line = Round(self.rounds, now - self.began, sent, sum(b[0] for b in bests), sum(b[1] for b in bests), gap)
+        self.history.append(line)
+        log.info("round %d: %.2f s, %d bytes, relative gap %.3g", line.round, line.seconds, line.bytes, gap)
+        return any([callback(line) for callback in self.plan.callbacks])  # every one of them hears of every round
+
+
+def fit_parts(engine: Engine, plan: Plan, classification: bool) -> Fitted:
+    """Fit a linear model to the parts of an engine."""
+    course = Course(plan)
+    with interruptible():
+        looks = engine.map_sum(look_at, classification, until=course.until)
+        course.rounds += 1
+        setting = setting_of(looks, plan, classification)
+        least = {} if plan.shard_bytes is None else {"shard_bytes": plan.shard_bytes}
+        groups = groups_of(looks, **least)
+        with engine.grouped(shard_of, groups, setting) as shards:
+            rows = [sum(looks[place].rows for place in group) for group in groups]
+            return _Fit(shards, setting, plan, course, rows).run()
+
+
+def setting_of(looks: Sequence[Look], plan: Plan, classification: bool) -> Setting:
+    """What the looks say of the whole, checked."""
+    used = [look for look in looks if look.rows]
+    if not used:
+        raise InvalidInput("X has no rows")
+    columns = max(look.columns for look in used)
+    for look in used:
+        if look.columns != columns:
+            raise InvalidInput(f"partition {look.index} of X has {look.columns} columns, others have {columns}")
+        if look.sparse != used[0].sparse:
+            raise InvalidInput("some partitions of X are sparse and others dense; make them alike")
+    classes, weights = None, np.ones(1)
+    if classification:
+        classes = np.unique(np.concatenate([look.labels for look in used]))
+        sums = np.zeros(len(classes))
+        for look in used:
+            sums[np.searchsorted(classes, look.labels)] += look.label_weights
+        classes, sums = classes[sums > 0.0], sums[sums > 0.0]
+        if len(classes) < 2:
+            told = "no class" if not len(classes) else f"only the class {plain(classes[0])!r}"
+            raise InvalidInput(f"y holds {told}; a classifier needs two classes of positive weight")
+        weights = class_weights(plan.class_weight, classes, np.arange(len(classes)), sums)
+    n = sum(look.rows for look in used)
+    mean = np.zeros(columns)
+    if plan.bias == "free" and not used[0].sparse:
+        for look in used:
+            mean += look.sums if look.sums is not None else 0.0
+        mean /= n
+    constant = {"free": 1.0, "augmented": plan.bias_scale, "none": 0.0}[plan.bias]
+    return Setting(
+        plan.loss, plan.bias, constant, plan.C, classes, weights, columns, n, mean,
+        max(look.largest for look in used), max(look.width for look in used), used[0].sparse,
+    )  # fmt: skip
+
+
+def drawn(shard: Shard, common: tuple[float, int], own: int) -> list[tuple[Any, np.ndarray, np.ndarray]]:
+    """A share of the rows of each block, drawn by a seed and the shard's number."""
+    share, seed = common
+    rng, found = np.random.default_rng([seed, own]), []
+    for block in shard.blocks:
+        n = len(block.y)
+        count = n if share >= 1.0 else min(n, int(share * n) + int(rng.random() < share * n - int(share * n)))
+        some = slice(None) if count == n else np.sort(rng.choice(n, count, replace=False))
+        found.append((block.X[some], block.y[some], block.C[some]))
+    return found
+
+
+class _Fit:
+    """A fit whose shards are there."""
+
+    def __init__(self, engine: Engine, setting: Setting, plan: Plan, course: Course, rows: list[int]) -> None:
+        self.engine, self.setting, self.plan, self.course, self.rows = engine, setting, plan, course, rows
+        self.names = setting.classes if setting.machines > 1 else [None]
+
+    def run(self) -> Fitted:
+        setting = self.setting
+        refuse(self.plan)
+        share = min(1.0, client_rows(setting) / setting.rows)
+        if share < 1.0 and setting.columns > settings.most_features:
+            raise Refused(
+                f"a fit on a cluster takes at most {settings.most_features} features; there are {setting.columns}"
+            )
+        sample = self._sample(share)
+        if share >= 1.0:
+            log.info("all %d rows fit the client, and are solved there", setting.rows)
+            return self._on_the_client(sample)
+        return self._tall(sample)
+
+    def _sample(self, share: float) -> Sample:
+        """Rows for the client (2.)."""
+        began = perf_counter()
+        found = self.engine.map_sum(
+            drawn, (share, self.plan.seed), list(range(self.engine.shards)), until=self.course.until
+        )
+        self.course.rounds += 1
+        self.course.last = perf_counter() - began
+        rows = [X for X, _, _ in found]
+        X = sp.csr_array(sp.vstack(rows, format="csr")) if sp.issparse(rows[0]) else np.concatenate(rows)
+        y, C = np.concatenate([y for _, y, _ in found]), np.concatenate([C for _, _, C in found])
+        used = np.flatnonzero(C > 0.0) if share < 1.0 else np.arange(len(C))
+        factor = self.setting.rows / max(1, len(C))
+        return Sample(Block(X[used], y[used], C[used]), factor if share < 1.0 else 1.0)
+
+    def _on_the_client(self, sample: Sample) -> Fitted:
+        """All rows are there: solve, and prove over the shards."""
+        pairs, stopped = [], None
+        for machine in range(self.setting.machines):
+            left = self.course.left()
+            left = None if left is None else left / (self.setting.machines - machine)
+            result = sample.solved(machine, self.setting, self.plan.tol, left, self.plan.seed)
+            if result.status.reason is Reason.INTERRUPTED:
+                stopped = Reason.INTERRUPTED
+            elif not result.converged:
+                stopped = stopped or result.status.reason
+            theta = theta_of(result, self.setting)
+            dual = DualPoint(theta, 0.0, result.certificate.dual, near=np.inf, beta=result.beta)
+            pairs.append(Pair(machine, theta, dual))
+        return self._proved(pairs, stopped, "client")
+
+    def _tall(self, sample: Sample) -> Fitted:
+        """Rounds of Newton's method (3.)."""
+        setting, plan, course = self.setting, self.plan, self.course
+        rounds: dict[int, Rounds] = {}
+        bests: dict[int, Best] = {}
+        asks: dict[int, Any] = {}
+        for machine in range(setting.machines):
+            start = np.zeros(setting.columns + 1)
+            if (np.unique(sample.block.target(machine, setting)).size > 1) or setting.classes is None:
+                left = course.left()
+                left = None if left is None else 0.25 * left / setting.machines
+                result = sample.solved(machine, setting, max(plan.tol, settings.sample_gap), left, plan.seed)
+                start = theta_of(result, setting)
+            rounds[machine] = rounds_of(machine, setting, sample, start, plan.tol)
+            asks[machine], _ = next(rounds[machine])
+        stopped: Reason | None = None
+        while asks and stopped is None:
+            began = perf_counter()
+            try:
+                answers = self.engine.map_sum(evaluate, tuple(asks.values()), until=course.until if bests else None)
+                self._check_rows(answers[0].rows)
+                course.rounds += 1
+                sent = self.engine.shards * bytes_of(tuple(asks.values())) + bytes_of([a.near for a in answers])
+                sent += self.engine.shards * bytes_of([replace_near(answer) for answer in answers])
+                for machine, answer in zip(list(asks), answers, strict=True):
+                    asks[machine], best = rounds[machine].send(answer)
+                    assert best is not None
+                    bests[machine] = best
+                    # What the rounds have seen is without its rounding: be a little better than asked for.
+                    if best.relative_gap <= 0.9 * plan.tol:
+                        del asks[machine]
+                told = [(b.primal, b.dual.value, b.relative_gap) for b in bests.values()]
+                if course.add(began, sent, told):
+                    stopped = Reason.CALLBACK
+            except KeyboardInterrupt:
+                if not bests:
+                    raise
+                stopped = Reason.INTERRUPTED
+            except TimeUp:
+                stopped = Reason.MAX_TIME
+            if asks and stopped is None:
+                stopped = course.stop() or (Reason.STALLED if len(course.history) >= settings.most_rounds else None)
+        pairs = [Pair(machine, best.theta, best.dual) for machine, best in sorted(bests.items())]
+        return self._proved(pairs, stopped, "tall")
+
+    def _check_rows(self, seen: int) -> None:
+        if seen != self.setting.rows:
+            raise MaxMarginError(
+                f"a round has seen {seen} rows, the first one {self.setting.rows}: the data has changed under the fit"
+            )
+
+    def _proved(self, pairs: list[Pair], stopped: Reason | None, method: str) -> Fitted:
+        """The final certificates, from the data (4.)."""
+        began = perf_counter()
+        own = list(zip(*(beta_of_shards(pair.dual, self._given(pair)) for pair in pairs), strict=True))
+        proofs = self.engine.map_sum(prove, tuple(pairs), own)
+        self._check_rows(proofs[0].rows)
+        self.course.rounds += 1
+        found = [proved(proof, pair, self.setting) for proof, pair in zip(proofs, pairs, strict=True)]
+        sent = self.engine.shards * (bytes_of(pairs) + bytes_of(list(proofs)))
+        self.course.add(began, sent, [(one.primal, one.dual, one.relative_gap) for one in found])
+        theta = np.stack([pair.theta for pair in pairs])
+        return Fitted(
+            theta[:, :-1],
+            self.setting.constant * theta[:, -1],
+            self.setting.classes,
+            self.setting.class_weights,
+            tuple(found),
+            status_of(found, self.plan.tol, stopped),
+            tuple(self.course.history),
+            self.setting.rows,
+            self.engine.shards,
+            method,
+        )
+
+    def _given(self, pair: Pair) -> list[int]:
+        """How many β are given for each shard."""
+        if pair.dual.beta is None or pair.dual.near == np.inf:
+            return self.rows
+        return list(pair.dual.lengths)
+
+
+def replace_near(answer: Any) -> Any:
+    """The answer without its near rows, which are counted once."""
+    return answer._replace(near=[])
+
+
+def status_of(found: Sequence[Proved], tol: float, stopped: Reason | None) -> Status:
+    """Why the fit ended, by what is proved."""
+    worst = max(one.relative_gap for one in found)
+    if worst <= tol and stopped is not Reason.INTERRUPTED:
+        return Status(Reason.CONVERGED, f"relative gap {worst:.2g} ≤ {tol:g}, proved from the data")
+    reason = stopped or Reason.STALLED
+    advice = {
+        Reason.MAX_TIME: "; give more time",
+        Reason.MAX_ITER: "; allow more rounds",
+        Reason.STALLED: "; rounding or bad scaling may be the reason: scale the features",
+    }.get(reason, "")
+    return Status(reason, f"relative gap {worst:.2g} at the best point so far{advice}")
+
+
+def refuse(plan: Plan) -> None:
+    """Refuse what cannot be fitted on shards."""
+    if plan.loss.task == "novelty":
+        raise Refused(f"a fit on a cluster refuses loss={plan.loss.name!r}: draw a sample of the rows for it")
+    if np.isinf(plan.C):
+        raise InvalidInput("a fit on a cluster does not do a hard margin; give a finite C")
