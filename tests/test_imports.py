@@ -34,7 +34,7 @@ LAYERS = (
     ("training",),
     ("cluster",),
     ("estimators", "plots", "report", "lesson"),
-    ("demo",),
+    ("demo", "dask"),
     ("cli",),
     ("__main__",),
 )

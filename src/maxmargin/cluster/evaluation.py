@@ -211,8 +211,8 @@ class _Sums:
 
     def answer(self) -> Answer:
         """The sums."""
-        up, down = _sides(self.scalars, self.combined)
-        far = None if self.far is None else _sides(self.far_scalars, self.far)
+        up, down = sides_of(self.scalars, self.combined)
+        far = None if self.far is None else sides_of(self.far_scalars, self.far)
         lengths = [] if self.far is None else [sum(len(C) for _, _, C in self.near)]
         return Answer(
             self.rows, self.loss, self.smoothed, up, down, self.inside, self.weight, self.matrix, self.counts,
@@ -241,8 +241,10 @@ def near_kinks(
     return near
 
 
-def _sides(scalars: np.ndarray, combined: list[np.ndarray]) -> tuple[Side, Side]:
-    return Side(*map(float, scalars[0]), combined[0]), Side(*map(float, scalars[1]), combined[1])
+def sides_of(scalars: np.ndarray, combined: list[np.ndarray]) -> tuple[Side, Side]:
+    """Both sides, from their scalars in two rows and their Σ u x."""
+    up, down = scalars.tolist()
+    return Side(up[0], up[1], up[2], combined[0]), Side(down[0], down[1], down[2], combined[1])
 
 
 def pulled(z: np.ndarray, dual: DualArrays) -> np.ndarray:

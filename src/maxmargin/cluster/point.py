@@ -12,7 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.cluster.evaluation import ROWS, Answer, Responses, Side, near_kinks, pulled, responses, scores, side_of
+from maxmargin.cluster.evaluation import (
+    ROWS,
+    Answer,
+    Responses,
+    Side,
+    near_kinks,
+    pulled,
+    responses,
+    scores,
+    side_of,
+    sides_of,
+)
 from maxmargin.cluster.shard import Setting, Shard
 from maxmargin.losses.base import Task
 from maxmargin.numeric.parallel import blocks
@@ -185,10 +196,10 @@ def _proof(shard: Shard, pair: Pair, given: np.ndarray | None) -> Proof:
             steepest = max(steepest, _steepest(setting, beta, target, C))
             lower, upper = setting.loss.bounds(target, C)
             inside = (beta != 0.0) & (beta > lower) & (beta < upper)
-            counts += [np.count_nonzero(beta == 0.0), np.count_nonzero(inside), 0]
-            counts[2] += len(beta) - np.count_nonzero(beta == 0.0) - np.count_nonzero(inside)
+            support, free = np.count_nonzero(beta), np.count_nonzero(inside)
+            counts += np.array([len(beta) - support, free, support - free])
             rows += len(z)
-    up, down = (Side(*map(float, scalars[k]), combined[k]) for k in range(2))
+    up, down = sides_of(scalars, combined)
     return Proof(rows, loss, slopes, up, down, int(sizes[0]), float(sizes[1]), float(sizes[2]), [steepest], counts)
 
 
@@ -197,10 +208,8 @@ def _sizes(setting: Setting, beta: np.ndarray, target: np.ndarray, C: np.ndarray
     form = setting.loss.dual_form(target, C)
     if form is None:
         some = np.flatnonzero(beta)
-        terms = (
-            float(np.abs(C[some] * setting.loss.conjugate(-beta[some] / C[some], target[some])).sum())
-            + 4.0 * size.sum()
-        )
+        conjugates = C[some] * setting.loss.conjugate(-beta[some] / C[some], target[some])
+        terms = float(np.abs(conjugates).sum() + 4.0 * size.sum())
     else:
         terms = float(size @ (np.abs(form.target) + form.tube + 0.5 * form.ridge * size))
     return np.array([np.count_nonzero(beta), size.sum(), terms])

@@ -151,7 +151,8 @@ def look_at(part: Part, classification: bool, own: None) -> list[Look]:
     """What is in a part (2.), in a list, so that a sum has them in order."""
     X, n = part.X, len(part.y)
     weights = np.ones(n) if part.weights is None else part.weights
-    labels, label_weights = part.y[:0], np.zeros(0)
+    labels = part.y[:0]
+    label_weights: np.ndarray = np.zeros(0)
     if classification:
         labels, codes = np.unique(part.y, return_inverse=True)
         label_weights = np.bincount(codes, weights, len(labels))
@@ -194,6 +195,7 @@ def shard_of(parts: Sequence[Part], setting: Setting, own: None) -> Shard:
     """A shard of consecutive parts (3.); rows are not copied."""
     blocks = []
     for part in parts:
+        y: np.ndarray
         if setting.classes is None:
             y, C = part.y.astype(np.float64), np.full(len(part.y), setting.C)
         else:
