@@ -161,7 +161,18 @@ def test_every_registered_class_can_be_imported_from_its_folder(folder):
 def test_public_names():
     for name in maxmargin.__all__:
         value = getattr(maxmargin, name)
-        modules = ("data", "errors", "estimators", "kernels", "losses", "models", "plots", "solvers", "transforms")
+        modules = (
+            "dask",
+            "data",
+            "errors",
+            "estimators",
+            "kernels",
+            "losses",
+            "models",
+            "plots",
+            "solvers",
+            "transforms",
+        )
         assert isinstance(value, ModuleType) == (name in modules), name
     assert set(dir(maxmargin)) >= set(maxmargin.__all__)
     with pytest.raises(AttributeError, match="no attribute 'margin'"):

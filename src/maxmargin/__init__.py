@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin import data, errors, estimators, kernels, losses, models, plots, solvers, transforms
+    from maxmargin import dask, data, errors, estimators, kernels, losses, models, plots, solvers, transforms
     from maxmargin.certificate import Certificate, certify
     from maxmargin.data import read
     from maxmargin.errors import InvalidInput, MaxMarginError, Refused
@@ -87,7 +87,7 @@ _HOMES = {
     "list_losses": "losses",
     "list_solvers": "solvers",
 }
-_SUBMODULES = ("data", "errors", "estimators", "kernels", "losses", "models", "plots", "solvers", "transforms")
+_SUBMODULES = ("dask", "data", "errors", "estimators", "kernels", "losses", "models", "plots", "solvers", "transforms")
 
 __all__ = [
     "SVC",
@@ -119,6 +119,7 @@ __all__ = [
     "Status",
     "Trace",
     "certify",
+    "dask",
     "data",
     "dual_qp",
     "errors",

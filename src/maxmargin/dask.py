@@ -89,9 +89,7 @@ def solve(
     (True, array([[1.]]))
     """
     chosen = loss_by_name(loss) if isinstance(loss, str) else loss
-    plan = Plan(
-        chosen, bias, C=C, class_weight=class_weight, tol=tol, max_time=max_time, callbacks=tuple(callbacks)
-    )
+    plan = Plan(chosen, bias, C=C, class_weight=class_weight, tol=tol, max_time=max_time, callbacks=tuple(callbacks))
     with engine_of(client_of(client), X, y, sample_weight) as engine:
         return fit_parts(engine, plan, chosen.task == "classification")
 
@@ -168,7 +166,9 @@ class _OnDask:
             me.feature_names_in_ = np.asarray(X.columns, dtype=object)
         if fitted.classes is not None:
             me.classes_, me.class_weight_ = fitted.classes, fitted.class_weights
-        names: Any = [None] if len(fitted.certificates) == 1 else list(fitted.classes if fitted.classes is not None else [])
+        names: Any = (
+            [None] if len(fitted.certificates) == 1 else list(fitted.classes if fitted.classes is not None else [])
+        )
         certificates: Any = fitted.certificates
         me.certificate_ = certificate_of(names, certificates)
         me.status_, me.history_, me.n_iter_ = fitted.status, fitted.history, len(fitted.history)

@@ -37,7 +37,9 @@ def engine_of(client: Any, X: Any, y: Any, sample_weight: Any) -> Dask:
         raise InvalidInput(f"X is {type(X).__name__}; a fit on a cluster needs a Dask array or data frame")
     columns = row_chunks(X)
     targets = _aligned("y", y, X, len(columns))
-    weights = [None] * len(columns) if sample_weight is None else _aligned("sample_weight", sample_weight, X, len(columns))
+    weights = (
+        [None] * len(columns) if sample_weight is None else _aligned("sample_weight", sample_weight, X, len(columns))
+    )
     made = [
         dask.delayed(part_of)(chunk, target, weight, k)
         for k, (chunk, target, weight) in enumerate(zip(columns, targets, weights, strict=True))

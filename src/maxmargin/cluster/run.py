@@ -134,8 +134,9 @@ class Course:
         """A round is done: primal, dual and relative gap of each machine; whether a callback wants to stop."""
         now = perf_counter()
         self.last = now - began
-        gap = max(one[2] for one in bests)
-        line = Round(self.rounds, now - self.began, sent, sum(b[0] for b in bests), sum(b[1] for b in bests), gap)
+        gap = float(max(one[2] for one in bests))
+        primal, dual = (float(sum(one[k] for one in bests)) for k in range(2))
+        line = Round(self.rounds, now - self.began, sent, primal, dual, gap)
         self.history.append(line)
         log.info("round %d: %.2f s, %d bytes, relative gap %.3g", line.round, line.seconds, line.bytes, gap)
         return any([callback(line) for callback in self.plan.callbacks])  # every one of them hears of every round

@@ -114,3 +114,26 @@ class LinearMachine(Machine):
         check_is_fitted(self)
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
+
+
+def is_on_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; asks nothing of Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def on_dask(machine: Any) -> Any:
+    """The estimator of `maxmargin.dask` that has the parameters of this one, and what it has been fitted to."""
+    from maxmargin import dask
+
+    made = getattr(dask, type(machine).__name__)(**machine.get_params(deep=False))
+    made.__dict__.update({name: value for name, value in vars(machine).items() if name.endswith("_")})
+    return made
+
+
+def fitted_on_dask(machine: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Hand a fit over to the cluster: the current client's."""
+    made = on_dask(machine).fit(X, y, sample_weight)
+    if not hasattr(made, "coef_"):  # the client is asynchronous
+        raise InvalidInput("with an asynchronous client, use the estimators of maxmargin.dask and await their fit")
+    machine.__dict__.update({name: value for name, value in vars(made).items() if name.endswith("_")})
+    return machine

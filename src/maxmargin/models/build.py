@@ -161,7 +161,10 @@ def _of_estimator(estimator: Any, **more: Any) -> Model:
 
 
 def _training_of_estimator(estimator: Any) -> Training | None:
-    """How an estimator was trained; None where `certify` does not know its problem: ν, or Crammer and Singer."""
+    """How an estimator was trained; None where `certify` cannot know.
+
+    That is so for ν, for Crammer and Singer, and for a fit on a cluster, whose dual variables stay with its rows.
+    """
     from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
 
     known: Any = registry
@@ -173,7 +176,11 @@ def _training_of_estimator(estimator: Any) -> Training | None:
         OneClassSVM: lambda one: OneClass(one.nu),
     }
     make = losses.get(type(estimator))
-    if make is None or getattr(estimator, "multi_class", None) == "crammer_singer":
+    if (
+        make is None
+        or not hasattr(estimator, "dual_coef_")
+        or getattr(estimator, "multi_class", None) == "crammer_singer"
+    ):
         return None
     loss: Any = make(estimator)
     linear = isinstance(estimator, (LinearSVC, LinearSVR))
