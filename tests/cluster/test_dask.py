@@ -13,6 +13,7 @@ import maxmargin
 from maxmargin import InvalidInput, MaxMarginError, Reason, load, save
 from maxmargin.cluster.engine import Here
 from maxmargin.cluster.run import Plan, fit_parts
+from maxmargin.cluster.settings import TallSettings
 from maxmargin.losses import loss as loss_by_name
 
 from .test_tall import data, parts
@@ -24,8 +25,7 @@ pd = pytest.importorskip("pandas")
 
 pytestmark = pytest.mark.compiled
 
-#: More rows than the client takes of so many features: the rounds are those of large data.
-N, D, CHUNK = 60_000, 60, 10_000
+N, D, CHUNK = 8000, 6, 1000
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,13 @@ def client():
         yield client
 
 
-@pytest.fixture(scope="module")
-def tall():
+@pytest.fixture
+def tall(monkeypatch):
+    """Rows, and a client that takes few of them, so that the rounds are those of large data."""
+    few = TallSettings(client_numbers=2**12, rows_per_feature=20)
+    monkeypatch.setattr("maxmargin.cluster.tall.settings", few)
+    monkeypatch.setattr("maxmargin.cluster.run.settings", few)
+    monkeypatch.setattr("maxmargin.cluster.shard.SHARD_BYTES", 1)
     return data(N, D)
 
 

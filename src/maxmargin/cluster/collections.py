@@ -63,12 +63,12 @@ def _aligned(name: str, vector: Any, X: Any, count: int) -> list[Any]:
         import dask.array as da
     except ImportError:
         raise missing_extra("dask", "dask") from None
-    rows = X.chunks[0] if hasattr(X, "chunks") else None
+    rows: Any = X.chunks[0] if hasattr(X, "chunks") else None
     if not is_collection(vector):
         if rows is None or np.isnan(rows).any():
             raise InvalidInput(
-                f"{name} is {type(vector).__name__}, and the lengths of the partitions of X are not known: give {name} as"
-                f" a Dask array or series with the same partitions"
+                f"{name} is {type(vector).__name__}, and the lengths of the partitions of X are not known: give"
+                f" {name} as a Dask array or series with the same partitions"
             )
         vector = np.asarray(vector)
         if vector.shape != (sum(rows),):
@@ -89,7 +89,7 @@ def _aligned(name: str, vector: Any, X: Any, count: int) -> list[Any]:
 
 
 def lazily(function: Callable[[Any], np.ndarray], X: Any, outputs: int, dtype: Any) -> Any:
-    """function(rows) of every partition, when it is asked for: an array for an array, a series (or frame) for a frame."""
+    """function(rows) of every partition, when it is asked for: an array for an array, else a series or a frame."""
     if hasattr(X, "chunks"):
         X = X if len(X.chunks[1]) == 1 else X.rechunk({1: -1})
         shape = {"drop_axis": 1} if outputs == 1 else {"chunks": (X.chunks[0], (outputs,))}

@@ -146,11 +146,10 @@ def fit_parts(engine: Engine, plan: Plan, classification: bool) -> Fitted:
     """Fit a linear model to the parts of an engine."""
     course = Course(plan)
     with interruptible():
-        looks = engine.map_sum(look_at, classification, until=course.until)
+        looks = [look for found in engine.map(look_at, classification, until=course.until) for look in found]
         course.rounds += 1
         setting = setting_of(looks, plan, classification)
-        least = {} if plan.shard_bytes is None else {"shard_bytes": plan.shard_bytes}
-        groups = groups_of(looks, **least)
+        groups = groups_of(looks, plan.shard_bytes)
         with engine.grouped(shard_of, groups, setting) as shards:
             rows = [sum(looks[place].rows for place in group) for group in groups]
             return _Fit(shards, setting, plan, course, rows).run()

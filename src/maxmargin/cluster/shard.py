@@ -176,8 +176,9 @@ def look_at(part: Part, classification: bool, own: None) -> list[Look]:
     ]  # fmt: skip
 
 
-def groups_of(looks: Sequence[Look], shard_bytes: int = SHARD_BYTES) -> list[list[int]]:
+def groups_of(looks: Sequence[Look], shard_bytes: int | None = None) -> list[list[int]]:
     """Consecutive parts for each shard; parts without rows go along with others."""
+    shard_bytes = SHARD_BYTES if shard_bytes is None else shard_bytes
     least = max(shard_bytes, sum(look.bytes for look in looks) // MOST_SHARDS)
     groups: list[list[int]] = [[]]
     filled = 0
