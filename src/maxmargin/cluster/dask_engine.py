@@ -52,27 +52,33 @@ class Dask(Engine):
         everything = list(results)
         while len(results) > 1:
             groups = [results[first : first + FAN] for first in range(0, len(results), FAN)]
-            results = [self.client.submit(sum_of_group, *group, pure=False) for group in groups]
+            results = [self._submit(sum_of_group, *group, pure=False) for group in groups]
             everything += results
         return self._gathered(results, until, everything)[0]
 
     def grouped(self, function: Function, groups: Sequence[Sequence[int]], common: Any) -> Dask:
-        sent = self.client.submit(_same, common, pure=False)
+        sent = self._submit(_same, common, pure=False)
         made = [
-            self.client.submit(in_one_thread, function, [self._shards[i] for i in group], sent, None, pure=False)
+            self._submit(in_one_thread, function, [self._shards[i] for i in group], sent, None, pure=False)
             for group in groups
         ]
         return Dask(self.client, made)
 
     def _tasks(self, function: Function, common: Any, own: Sequence[Any] | None) -> list[Any]:
         # What a round sends is a task of its own, not data on a worker: it is there again when that worker is not.
-        sent = self.client.submit(_same, common, pure=False)
+        sent = self._submit(_same, common, pure=False)
         return [
-            self.client.submit(
-                in_one_thread, function, shard, sent, None if own is None else own[k], pure=False, priority=1
-            )
+            self._submit(in_one_thread, function, shard, sent, None if own is None else own[k], pure=False, priority=1)
             for k, shard in enumerate(self._shards)
         ]
+
+    def _submit(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return self.client.submit(*arguments, **options)
+        except Exception as error:
+            if type(error).__name__ != "ClosedClientError":
+                raise
+            raise WorkersLost("the client has lost its scheduler; connect again and fit again") from error
 
     def _gathered(self, futures: list[Any], until: float | None, everything: list[Any] | None = None) -> list[Any]:
         trial = 0

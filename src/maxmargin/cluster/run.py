@@ -26,6 +26,7 @@ from maxmargin.cluster.point import DualPoint, Pair, Proved, beta_of_shards, pro
 from maxmargin.cluster.settings import TallSettings
 from maxmargin.cluster.shard import Block, Look, Setting, Shard, groups_of, look_at, shard_of
 from maxmargin.cluster.tall import Best, Rounds, Sample, client_rows, rounds_of, theta_of
+from maxmargin.cluster.wide import wide_rounds
 from maxmargin.errors import InvalidInput, MaxMarginError, Refused
 from maxmargin.losses import Loss
 from maxmargin.numeric.interrupts import interruptible
@@ -185,7 +186,7 @@ def setting_of(looks: Sequence[Look], plan: Plan, classification: bool) -> Setti
         mean /= n
     constant = {"free": 1.0, "augmented": plan.bias_scale, "none": 0.0}[plan.bias]
     return Setting(
-        plan.loss, plan.bias, constant, plan.C, classes, weights, columns, n, mean,
+        plan.loss, plan.bias, constant, plan.C, classes, weights, columns, n, sum(look.entries for look in used), mean,
         max(look.largest for look in used), max(look.width for look in used), used[0].sparse,
     )  # fmt: skip
 
@@ -214,9 +215,7 @@ class _Fit:
         refuse(self.plan)
         share = min(1.0, client_rows(setting) / setting.rows)
         if share < 1.0 and setting.columns > settings.most_features:
-            raise Refused(
-                f"a fit on a cluster takes at most {settings.most_features} features; there are {setting.columns}"
-            )
+            return self._wide()
         sample = self._sample(share)
         if share >= 1.0:
             log.info("all %d rows fit the client, and are solved there", setting.rows)
@@ -298,6 +297,23 @@ class _Fit:
                 stopped = course.stop() or (Reason.STALLED if len(course.history) >= settings.most_rounds else None)
         pairs = [Pair(machine, best.theta, best.dual) for machine, best in sorted(bests.items())]
         return self._proved(pairs, stopped, "tall")
+
+    def _wide(self) -> Fitted:
+        """Steps on the duals of the shards (3.)."""
+        if self.setting.loss.dual_form(np.ones(1), np.ones(1)) is None:
+            raise Refused(
+                f"with more than {settings.most_features} features a fit on a cluster refuses"
+                f" loss={self.setting.loss.name!r}, whose dual is not quadratic; use loss='squared-hinge'"
+            )
+        pairs: list[Pair] = []
+        others: list[tuple[float, float, float]] = []
+        stopped: Reason | None = None
+        for machine in range(self.setting.machines):
+            pair, reason, told = wide_rounds(self.engine, self.setting, self.course, self.rows, machine, others)
+            pairs.append(pair)
+            others.append(told)
+            stopped = stopped or reason
+        return self._proved(pairs, stopped, "wide")
 
     def _check_rows(self, seen: int) -> None:
         if seen != self.setting.rows:

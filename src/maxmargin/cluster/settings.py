@@ -34,3 +34,14 @@ class TallSettings:
     most_steps: int = 200
     #: Rounds, at most: a few are the rule.
     most_rounds: int = 60
+
+
+@dataclass(frozen=True)
+class WideSettings:
+    """`wide.py`: steps on the duals of each shard."""
+
+    #: Epochs over a shard in one round, at most, and the share of its gap at which they end before.
+    most_epochs: float = 10.0
+    local_gap: float = 0.05
+    #: Rounds, at most.
+    most_rounds: int = 500

@@ -69,6 +69,8 @@ class Setting:
     class_weights: np.ndarray
     columns: int
     rows: int
+    #: How many numbers the rows have.
+    entries: int
     #: The mean row where the matrix is taken about it (dense rows, free bias); else zeros.
     mean: np.ndarray
     largest: float

@@ -92,8 +92,10 @@ class Sample:
 
 def client_rows(setting: Setting) -> int:
     """How many rows the client takes."""
-    entries = setting.columns + 1 if not setting.sparse else min(setting.columns + 1, 2 * setting.width)
-    return max(settings.client_numbers // entries, settings.rows_per_feature * (setting.columns + 1))
+    rows = int(settings.client_numbers * setting.rows / max(1, setting.entries + setting.rows))
+    if setting.columns > settings.most_features:
+        return rows
+    return max(rows, settings.rows_per_feature * (setting.columns + 1))
 
 
 def theta_of(result: Any, setting: Setting) -> np.ndarray:
