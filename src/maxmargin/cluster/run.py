@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from maxmargin.cluster.engine import Engine, bytes_of
 from maxmargin.cluster.evaluation import evaluate
 from maxmargin.cluster.point import DualPoint, Pair, Proved, beta_of_shards, prove, proved
-from maxmargin.cluster.settings import TallSettings
+from maxmargin.cluster.settings import TallSettings, WideSettings
 from maxmargin.cluster.shard import Block, Look, Setting, Shard, groups_of, look_at, shard_of
 from maxmargin.cluster.tall import Best, Rounds, Sample, client_rows, rounds_of, theta_of
 from maxmargin.cluster.wide import wide_rounds
@@ -36,7 +36,7 @@ from maxmargin.result import Reason, Status
 from maxmargin.solvers.clock import TimeUp
 from maxmargin.training.samples import class_weights
 
-settings = TallSettings()
+settings, wide_settings = TallSettings(), WideSettings()
 log = logging.getLogger("maxmargin.cluster")
 
 
@@ -100,7 +100,7 @@ class Fitted:
     history: tuple[Round, ...]
     rows: int
     shards: int
-    #: Where it was solved: "client", "tall" or "wide".
+    #: How it was solved: on the "client", on "one worker", or by the rounds of "tall" or "wide" data.
     method: str
 
 
@@ -186,7 +186,8 @@ def setting_of(looks: Sequence[Look], plan: Plan, classification: bool) -> Setti
         mean /= n
     constant = {"free": 1.0, "augmented": plan.bias_scale, "none": 0.0}[plan.bias]
     return Setting(
-        plan.loss, plan.bias, constant, plan.C, classes, weights, columns, n, sum(look.entries for look in used), mean,
+        plan.loss, plan.bias, constant, plan.C, classes, weights, columns, n, sum(look.entries for look in used),
+        sum(look.bytes for look in used), mean,
         max(look.largest for look in used), max(look.width for look in used), used[0].sparse,
     )  # fmt: skip
 
@@ -201,6 +202,33 @@ def drawn(shard: Shard, common: tuple[float, int], own: int) -> list[tuple[Any, 
         some = slice(None) if count == n else np.sort(rng.choice(n, count, replace=False))
         found.append((block.X[some], block.y[some], block.C[some]))
     return found
+
+
+def merged(shards: Sequence[Shard], common: None, own: None) -> Shard:
+    """Several shards as one."""
+    return Shard(tuple(block for shard in shards for block in shard.blocks), shards[0].setting)
+
+
+def solved_whole(
+    shard: Shard, common: tuple[int, float, float | None, int], own: None
+) -> list[tuple[np.ndarray, float, np.ndarray, Reason]]:
+    """θ, the dual value, β and the reason of each machine, from all rows."""
+    machines, tol, seconds, seed = common
+    whole = Sample(joined_blocks([(block.X, block.y, block.C) for block in shard.blocks]), 1.0)
+    found = []
+    for machine in range(machines):
+        share = None if seconds is None else seconds / machines
+        result = whole.solved(machine, shard.setting, tol, share, seed)
+        theta = theta_of(result, shard.setting)
+        found.append((theta, result.certificate.dual, result.beta, result.status.reason))
+    return found
+
+
+def joined_blocks(found: Sequence[tuple[Any, np.ndarray, np.ndarray]]) -> Block:
+    """Rows of several blocks as one."""
+    rows = [X for X, _, _ in found]
+    X = sp.csr_array(sp.vstack(rows, format="csr")) if sp.issparse(rows[0]) else np.concatenate(rows)
+    return Block(X, np.concatenate([y for _, y, _ in found]), np.concatenate([C for _, _, C in found]))
 
 
 class _Fit:
@@ -230,9 +258,8 @@ class _Fit:
         )
         self.course.rounds += 1
         self.course.last = perf_counter() - began
-        rows = [X for X, _, _ in found]
-        X = sp.csr_array(sp.vstack(rows, format="csr")) if sp.issparse(rows[0]) else np.concatenate(rows)
-        y, C = np.concatenate([y for _, y, _ in found]), np.concatenate([C for _, _, C in found])
+        block = joined_blocks(found)
+        X, y, C = block.X, block.y, block.C
         used = np.flatnonzero(C > 0.0) if share < 1.0 else np.arange(len(C))
         factor = self.setting.rows / max(1, len(C))
         return Sample(Block(X[used], y[used], C[used]), factor if share < 1.0 else 1.0)
@@ -298,6 +325,20 @@ class _Fit:
         pairs = [Pair(machine, best.theta, best.dual) for machine, best in sorted(bests.items())]
         return self._proved(pairs, stopped, "tall")
 
+    def _on_one_worker(self) -> Fitted:
+        """All shards to one worker, which solves them as one machine would, and keeps nothing."""
+        machines = self.setting.machines
+        with self.engine.grouped(merged, [range(self.engine.shards)], None) as whole:
+            common = (machines, self.plan.tol, self.course.left(), self.plan.seed)
+            (found,) = whole.map(solved_whole, common)
+        self.course.rounds += 1
+        pairs = [
+            Pair(machine, theta, DualPoint(theta, 0.0, dual, near=np.inf, beta=beta))
+            for machine, (theta, dual, beta, _) in enumerate(found)
+        ]
+        stopped = next((reason for *_, reason in found if reason is not Reason.CONVERGED), None)
+        return self._proved(pairs, stopped, "one worker")
+
     def _wide(self) -> Fitted:
         """Steps on the duals of the shards (3.)."""
         if self.setting.loss.dual_form(np.ones(1), np.ones(1)) is None:
@@ -305,6 +346,9 @@ class _Fit:
                 f"with more than {settings.most_features} features a fit on a cluster refuses"
                 f" loss={self.setting.loss.name!r}, whose dual is not quadratic; use loss='squared-hinge'"
             )
+        if self.setting.bytes <= wide_settings.one_worker_bytes:
+            log.info("all %d rows fit one worker, and are solved there", self.setting.rows)
+            return self._on_one_worker()
         pairs: list[Pair] = []
         others: list[tuple[float, float, float]] = []
         stopped: Reason | None = None

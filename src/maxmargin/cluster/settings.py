@@ -38,10 +38,18 @@ class TallSettings:
 
 @dataclass(frozen=True)
 class WideSettings:
-    """`wide.py`: steps on the duals of each shard."""
+    """`wide.py`: steps on the duals of each shard; and when one worker does it alone."""
 
+    #: Bytes of rows that one worker takes from the others and solves as one machine would: half a gigabyte. The rounds
+    #: of block-diagonal steps take many times as long for so little.
+    one_worker_bytes: int = 2**29
     #: Epochs over a shard in one round, at most, and the share of its gap at which they end before.
-    most_epochs: float = 10.0
-    local_gap: float = 0.05
+    most_epochs: float = 3.0
+    local_gap: float = 1e-3
+    #: The constant feature behind a free bias, in units of the longest row: all shards share it, so that a large one ties
+    #: them together, and a small one makes its multiplier slow. Tuned.
+    constant: float = 0.1
+    #: The share of the newest w in their mean: that of a few smooths what the shards pull to and fro.
+    newest: float = 0.3
     #: Rounds, at most.
     most_rounds: int = 500

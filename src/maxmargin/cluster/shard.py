@@ -69,8 +69,9 @@ class Setting:
     class_weights: np.ndarray
     columns: int
     rows: int
-    #: How many numbers the rows have.
+    #: How many numbers the rows have, and how many bytes these take.
     entries: int
+    bytes: int
     #: The mean row where the matrix is taken about it (dense rows, free bias); else zeros.
     mean: np.ndarray
     largest: float

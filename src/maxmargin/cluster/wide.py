@@ -52,6 +52,8 @@ class Ascent:
     sigma: float
     epochs: float
     seed: int
+    #: Another θ whose primal is asked for, with its bias in it: the mean of the last ones.
+    mean: np.ndarray
 
 
 class Step(NamedTuple):
@@ -60,6 +62,8 @@ class Step(NamedTuple):
     rows: int
     #: Σ C ℓ at w, and the sides of β: for both objectives before the step.
     loss: float
+    #: Σ C ℓ at the mean θ.
+    mean_loss: float
     up: Side
     down: Side
     #: The change of each β, in a list; Σ Δ x, Σ Δ, and ‖v_k‖².
@@ -112,14 +116,15 @@ def _cut(beta: np.ndarray, shard: Shard) -> list[np.ndarray]:
 
 def _facts(
     setting: Setting, X: Any, ascent: Ascent, beta: np.ndarray, target: np.ndarray, C: np.ndarray
-) -> tuple[float, Side, Side]:
+) -> tuple[float, float, Side, Side]:
     """Σ C ℓ at the bias that is meant, and the sides of β."""
     z = _scores(X, ascent)
     sides = [
         side_of(setting, X, part, target, C, np.zeros(setting.columns))
         for part in (np.maximum(beta, 0.0), np.minimum(beta, 0.0))
     ]
-    return float(C @ setting.loss.value(z, target)), sides[0], sides[1]
+    mean = float(C @ setting.loss.value(scores(X, ascent.mean, setting.constant), target))
+    return float(C @ setting.loss.value(z, target)), mean, sides[0], sides[1]
 
 
 def _scores(X: Any, ascent: Ascent) -> np.ndarray:
@@ -171,9 +176,11 @@ class _Wide:
     ) -> None:
         self.engine, self.setting, self.course, self.lengths = engine, setting, course, lengths
         self.machine, self.others = machine, list(others)
-        self.constant = float(np.sqrt(setting.largest)) or 1.0 if setting.free else setting.constant
+        own = settings.constant * float(np.sqrt(setting.largest)) or 1.0
+        self.constant = own if setting.free else setting.constant
         self.beta = np.zeros(sum(lengths))
         self.theta, self.b = np.zeros(setting.columns + 1), 0.0
+        self.mean = np.zeros(setting.columns + 1)
         # Begun as if all shards were alike: no step is too long then.
         self.sigma = float(engine.shards)
         self.best_theta, self.best_primal = self.theta, np.inf
@@ -220,17 +227,18 @@ class _Wide:
 
     def _ascent(self, k: int) -> Ascent:
         seed = 1 + 104729 * (k + 1) + self.course.plan.seed
-        return Ascent(self.machine, self.theta, self.b, self.constant, self.sigma, settings.most_epochs, seed)
+        return Ascent(
+            self.machine, self.theta, self.b, self.constant, self.sigma, settings.most_epochs, seed, self.mean
+        )
 
     def _judge(self, ascent: Ascent, step: Step) -> float:
         """Keep the best of both sides; the relative gap."""
         setting = self.setting
-        theta = self.theta.copy()
-        if setting.free:
-            theta[-1] = self.b + self.constant * self.theta[-1]
-        primal = regulariser(theta, setting) + step.loss
-        if primal < self.best_primal:
-            self.best_theta, self.best_primal = theta, primal
+        theta = self._whole()
+        for point, loss in ((theta, step.loss), (self.mean, step.mean_loss)):
+            primal = regulariser(point, setting) + loss
+            if primal < self.best_primal:
+                self.best_theta, self.best_primal = point, primal
         value, up, down = dual_of_sides(step.up, step.down, setting)
         if value > self.best_dual.value:
             self.best_dual = DualPoint(theta, 0.0, value, up, down, near=np.inf, beta=self.beta)
@@ -248,5 +256,14 @@ class _Wide:
         self.beta = self.beta + share * np.concatenate(step.changes)
         self.theta = self.theta + share * np.append(step.combined, total)
         self.sigma = min(max(1.0, joint / step.square), float(self.engine.shards)) if step.square > 0.0 else 1.0
+        # 5.
         if self.setting.free:
             self.b += self.constant * float(self.theta[-1])
+        self.mean = self.mean + settings.newest * (self._whole() - self.mean)
+
+    def _whole(self) -> np.ndarray:
+        """θ as the primal means it, with the whole bias."""
+        theta = self.theta.copy()
+        if self.setting.free:
+            theta[-1] = self.b + self.constant * theta[-1]
+        return theta
