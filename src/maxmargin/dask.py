@@ -21,7 +21,8 @@ import numpy as np
 
 from maxmargin import estimators
 from maxmargin.cluster.collections import client_of, engine_of, is_collection, lazily
-from maxmargin.cluster.run import Callback, Fitted, Plan, Round, fit_parts
+from maxmargin.cluster.plan import Callback, Fitted, Plan, Round
+from maxmargin.cluster.run import fit_parts
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.linear_regressor import LOSSES
 from maxmargin.losses import Loss

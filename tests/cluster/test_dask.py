@@ -12,7 +12,8 @@ import scipy.sparse as sp
 import maxmargin
 from maxmargin import InvalidInput, MaxMarginError, Reason, load, save
 from maxmargin.cluster.engine import Here
-from maxmargin.cluster.run import Plan, fit_parts
+from maxmargin.cluster.plan import Plan
+from maxmargin.cluster.run import fit_parts
 from maxmargin.cluster.settings import TallSettings
 from maxmargin.losses import loss as loss_by_name
 

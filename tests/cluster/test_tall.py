@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from maxmargin import InvalidInput, Problem, Reason, solve
 from maxmargin.cluster.engine import Here, Processes
-from maxmargin.cluster.run import Plan, fit_parts
+from maxmargin.cluster.plan import Plan
+from maxmargin.cluster.run import fit_parts
 from maxmargin.cluster.settings import TallSettings
 from maxmargin.cluster.shard import part_of
 from maxmargin.losses import loss as loss_by_name

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from maxmargin import Problem, Reason, Refused, solve
 from maxmargin.cluster import run, tall
 from maxmargin.cluster.engine import Processes
-from maxmargin.cluster.run import Plan, fit_parts
+from maxmargin.cluster.plan import Plan
+from maxmargin.cluster.run import fit_parts
 from maxmargin.losses import loss as loss_by_name
 
 from .test_tall import fit, parts

@@ -46,8 +46,8 @@ class WideSettings:
     #: Epochs over a shard in one round, at most, and the share of its gap at which they end before.
     most_epochs: float = 3.0
     local_gap: float = 1e-3
-    #: The constant feature behind a free bias, in units of the longest row: all shards share it, so that a large one ties
-    #: them together, and a small one makes its multiplier slow. Tuned.
+    #: The constant feature behind a free bias, in units of the longest row: all shards share it, so that a large one
+    #: ties them together, and a small one makes its multiplier slow. Tuned.
     constant: float = 0.1
     #: The share of the newest w in their mean: that of a few smooths what the shards pull to and fro.
     newest: float = 0.3
