@@ -5,12 +5,14 @@ BIN    := $(VENV)/bin
 
 # The extras each job installs; see pyproject.toml.
 EXTRAS_demo := plot,qp
+EXTRAS_studio := studio,plot,qp,data
 EXTRAS_test := test
 EXTRAS_lint := test,lint,plot
 EXTRAS_bench := bench,plot
+EXTRAS_docs := docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo figures test slow bench lint types format check clean
+.PHONY: help demo studio figures docs test slow bench lint types format floors sdist check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -18,8 +20,14 @@ help: ## list the targets
 demo: $(VENV)/.installed-demo ## run the demonstration
 	$(BIN)/maxmargin demo
 
+studio: $(VENV)/.installed-studio ## open the solvers, live, in the browser
+	$(BIN)/maxmargin studio
+
 figures: $(VENV)/.installed-demo ## make the figures of the README and the guide
 	$(BIN)/python docs/figures.py
+
+docs: $(VENV)/.installed-docs ## build the site into docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -b html -W --keep-going -j 2 -d docs/_build/doctrees docs docs/_build/html
 
 test: $(VENV)/.installed-test ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -n 2
@@ -43,6 +51,19 @@ types: $(VENV)/.installed-lint ## check the types
 format: $(VENV)/.installed-lint ## format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+floors: $(BIN)/pip ## run the tests with the oldest versions that pyproject.toml allows, in an environment of their own
+	$(PYTHON) -m venv --clear $(VENV)-floors
+	$(BIN)/python .ci/floors.py > $(VENV)-floors/constraints.txt
+	$(VENV)-floors/bin/python -m pip install -qq --disable-pip-version-check -c $(VENV)-floors/constraints.txt -e ".[test]"
+	$(VENV)-floors/bin/python -m pytest -n 2 $(TESTS)
+
+sdist: $(BIN)/pip ## build the sdist, unpack it, and run its own tests
+	rm -rf dist
+	$(BIN)/python -m pip install -qq --disable-pip-version-check build
+	$(BIN)/python -m build
+	tar -xzf dist/maxmargin-*.tar.gz -C dist
+	$(MAKE) -C dist/maxmargin-*/ test
 
 check: ## run all that must pass before a change goes in (.ci/run)
 	PYTHON="$(PYTHON)" .ci/run

@@ -10,6 +10,7 @@ from maxmargin.dask import LinearSVC
 
 
 def main() -> None:
+    """Fit, prove, predict, take home."""
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         # Made on the workers; read_parquet or from_array would do as well.
         random = da.random.default_rng(0)

@@ -22,6 +22,7 @@ def setting_of(problem):
         kernel=problem.kernel.name,
         bias=problem.bias,
         bias_scale=problem.bias_scale,
+        regularizer=problem.regularizer.name,
         loss_parameters=numbers(problem.loss),
         kernel_parameters=numbers(problem.kernel),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import doctest
 import inspect
@@ -18,7 +19,7 @@ def is_class_of(thing, parent):
     return inspect.isclass(thing) and issubclass(thing, parent)
 
 
-#: The estimators have their own tests; submodules have no parameters.
+#: The estimators describe their attributes, too, and have examples in the docs; submodules have no parameters.
 ESTIMATORS = set(maxmargin.estimators.__all__)
 PUBLIC = {name: getattr(maxmargin, name) for name in maxmargin.__all__ if name not in ESTIMATORS}
 PUBLIC = {name: thing for name, thing in PUBLIC.items() if not inspect.ismodule(thing)}
@@ -63,6 +64,17 @@ def test_parameters_are_described_with_their_defaults(name):
         if one.kind is not inspect.Parameter.VAR_KEYWORD:
             assert told[key], f"{name}: the type of {key} is missing"
             assert ("default" in told[key]) == (one.default is not inspect.Parameter.empty), f"{name}: {told[key]}"
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS - {"C_path", "SVCPath"}))
+def test_estimators_describe_every_parameter_with_its_default(name):
+    made = getattr(maxmargin, name)
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}\n|\Z)", made.__doc__, re.M | re.S).group(1)
+    told = dict(re.findall(r"^(\w+) : .*, default (.+)$", section, re.M))
+    taken = inspect.signature(made).parameters
+    assert set(told) == set(taken)
+    for key, one in taken.items():
+        assert ast.literal_eval(told[key]) == one.default, key
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -29,7 +29,7 @@ INTERFACES = {
 
 def is_interface(module, name):
     # scikit-learn reads the parameters of an estimator off its constructor.
-    constructor = module.startswith(("estimators/", "dask.py")) and name.endswith(".__init__")
+    constructor = module.startswith("estimators/") and name.endswith(".__init__")
     return constructor or name in INTERFACES.get(module, ())
 
 

@@ -18,8 +18,8 @@ ROOT = Path(maxmargin.__file__).parent
 #: Every module has its layer; docs/house.md draws them.
 LAYERS = (
     ("errors",),
-    ("registry", "numeric"),
-    ("losses", "kernels", "transforms"),
+    ("registry", "numeric", "shown"),
+    ("losses", "kernels", "regularizers", "transforms"),
     ("gram",),
     ("problem",),
     ("result",),
@@ -34,6 +34,8 @@ LAYERS = (
     ("training",),
     ("cluster",),
     ("estimators", "plots", "report", "lesson"),
+    ("notebook",),
+    ("studio",),
     ("demo", "dask"),
     ("cli",),
     ("__main__",),
@@ -146,7 +148,7 @@ assert all(isinstance(module, ModuleType) for module in (kernels, losses, solver
     in_a_new_interpreter("from maxmargin import kernels, solve, solvers\n" + code)  # and in the other order
 
 
-@pytest.mark.parametrize("folder", ["kernels", "losses", "solvers"])
+@pytest.mark.parametrize("folder", ["kernels", "losses", "regularizers", "solvers"])
 def test_every_registered_class_can_be_imported_from_its_folder(folder):
     package = importlib.import_module(f"maxmargin.{folder}")
     registry = importlib.import_module(f"maxmargin.{folder}.base").registry
@@ -162,17 +164,9 @@ def test_public_names():
     for name in maxmargin.__all__:
         value = getattr(maxmargin, name)
         modules = (
-            "dask",
-            "data",
-            "errors",
-            "estimators",
-            "kernels",
-            "losses",
-            "models",
-            "plots",
-            "solvers",
+            "dask", "data", "errors", "estimators", "kernels", "losses", "models", "plots", "regularizers", "solvers",
             "transforms",
-        )
+        )  # fmt: skip
         assert isinstance(value, ModuleType) == (name in modules), name
     assert set(dir(maxmargin)) >= set(maxmargin.__all__)
     with pytest.raises(AttributeError, match="no attribute 'margin'"):

@@ -5,7 +5,8 @@
 >>> print(result.certificate)
 
 The names here are all that most users need. Below them: `data` (files in and out), `models` (what was fitted),
-`losses`, `kernels`, `transforms` and `solvers` (one file each), `plots`, `estimators` (scikit-learn's contract).
+`losses`, `regularizers`, `kernels`, `transforms` and `solvers` (one file each), `plots`, `estimators` (scikit-learn's
+contract).
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin import dask, data, errors, estimators, kernels, losses, models, plots, solvers, transforms
+    from maxmargin import (
+        dask,
+        data,
+        errors,
+        estimators,
+        kernels,
+        losses,
+        models,
+        plots,
+        regularizers,
+        solvers,
+        transforms,
+    )
     from maxmargin.certificate import Certificate, certify
     from maxmargin.data import read
     from maxmargin.errors import InvalidInput, MaxMarginError, Refused
@@ -39,6 +52,7 @@ if TYPE_CHECKING:
     from maxmargin.models import Model, load, model_of, save
     from maxmargin.problem import Problem
     from maxmargin.quadratic import QuadraticProgram, dual_qp, primal_qp
+    from maxmargin.regularizers import list_regularizers
     from maxmargin.result import Event, Iterate, Reason, Result, Status, Trace
     from maxmargin.saddle import Saddle
     from maxmargin.solvers import Solver, list_solvers
@@ -61,6 +75,7 @@ _HOMES = {
     "NuSVR": "estimators",
     "OneClassSVM": "estimators",
     "certify": "certificate",
+    "NuProblem": "problem",
     "Problem": "problem",
     "QuadraticProgram": "quadratic",
     "dual_qp": "quadratic",
@@ -85,9 +100,22 @@ _HOMES = {
     "read": "data",
     "list_kernels": "kernels",
     "list_losses": "losses",
+    "list_regularizers": "regularizers",
     "list_solvers": "solvers",
 }
-_SUBMODULES = ("dask", "data", "errors", "estimators", "kernels", "losses", "models", "plots", "solvers", "transforms")
+_SUBMODULES = (
+    "dask",
+    "data",
+    "errors",
+    "estimators",
+    "kernels",
+    "losses",
+    "models",
+    "plots",
+    "regularizers",
+    "solvers",
+    "transforms",
+)
 
 __all__ = [
     "SVC",
@@ -105,6 +133,7 @@ __all__ = [
     "Look",
     "MaxMarginError",
     "Model",
+    "NuProblem",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
@@ -127,6 +156,7 @@ __all__ = [
     "kernels",
     "list_kernels",
     "list_losses",
+    "list_regularizers",
     "list_solvers",
     "load",
     "losses",
@@ -135,6 +165,7 @@ __all__ = [
     "plots",
     "primal_qp",
     "read",
+    "regularizers",
     "save",
     "solve",
     "solvers",

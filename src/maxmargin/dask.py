@@ -25,12 +25,23 @@ from maxmargin.cluster.plan import Callback, Fitted, Plan, Round
 from maxmargin.cluster.run import fit_parts
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.linear_regressor import LOSSES
+from maxmargin.estimators.parameters import estimator
+from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
 from maxmargin.losses import loss as loss_by_name
+from maxmargin.losses.base import Task
+from maxmargin.models.classes import Scheme
+from maxmargin.models.model import Model
 from maxmargin.problem import Bias
 from maxmargin.training.summary import certificate_of
 
 __all__ = ["LinearSVC", "LinearSVR", "Round", "solve"]
+
+#: What a fit leaves behind, and an ordinary estimator needs.
+FITTED = (
+    "model_", "_support", "_sparse", "classes_", "class_weight_", "n_features_in_", "feature_names_in_",
+    "certificate_", "status_", "n_iter_", "history_",
+)  # fmt: skip
 
 
 def solve(
@@ -161,15 +172,23 @@ class _OnDask:
     def _take(self, fitted: Fitted, X: Any) -> None:
         """The fitted attributes."""
         me: Any = self
-        me.coef_, me.intercept_ = fitted.coef, fitted.intercept
+        for name in ("feature_names_in_", "classes_", "class_weight_"):
+            vars(me).pop(name, None)
         me.n_features_in_ = fitted.coef.shape[1]
         if not hasattr(X, "chunks") and all(isinstance(name, str) for name in X.columns):
             me.feature_names_in_ = np.asarray(X.columns, dtype=object)
         if fitted.classes is not None:
             me.classes_, me.class_weight_ = fitted.classes, fitted.class_weights
-        names: Any = (
-            [None] if len(fitted.certificates) == 1 else list(fitted.classes if fitted.classes is not None else [])
-        )
+        several = fitted.classes is not None and len(fitted.certificates) > 1
+        names: Any = list(fitted.classes) if several and fitted.classes is not None else [None]
+        scheme: Scheme = "ovr" if several else "binary"
+        columns = fitted.coef.shape[1]
+        task: Task = "regression" if fitted.classes is None else "classification"
+        me.model_ = Model(
+            task, Linear(), fitted.intercept, columns, w=fitted.coef, classes=fitted.classes, scheme=scheme,
+            names=tuple(me.feature_names_in_) if hasattr(me, "feature_names_in_") else None,
+        )  # fmt: skip
+        me._support = me._sparse = None  # they stay where the rows are
         certificates: Any = fitted.certificates
         me.certificate_ = certificate_of(names, certificates)
         me.status_, me.history_, me.n_iter_ = fitted.status, fitted.history, len(fitted.history)
@@ -184,18 +203,14 @@ class _OnDask:
         kind = self._local_class()
         parameters = {key: value for key, value in me.get_params(deep=False).items() if key != "client"}
         local = kind(**parameters)
-        for name in ("coef_", "intercept_", "classes_", "class_weight_", "n_features_in_", "feature_names_in_"):
-            if hasattr(me, name):
-                setattr(local, name, getattr(me, name))
-        for name in ("certificate_", "status_", "n_iter_"):
-            setattr(local, name, getattr(me, name))
+        for name in FITTED:
+            if name in vars(me):
+                setattr(local, name, vars(me)[name])
         return local
 
     def __getstate__(self) -> dict[str, Any]:
-        me: Any = super()
-        state = dict(me.__getstate__())
-        state["client"] = None  # a connection is not saved
-        return state
+        state: Any = super()
+        return {**state.__getstate__(), "client": None}  # a connection is not saved
 
 
 def _shown(line: Round) -> None:
@@ -208,13 +223,14 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
+@estimator
 class LinearSVC(_OnDask, estimators.LinearSVC):
     """Linear support vector classification on Dask collections, with a certificate.
 
     Parameters
     ----------
-    loss, C, fit_intercept, intercept_scaling, class_weight, bias, tol, max_time, random_state, verbose, ...
-        As for `maxmargin.LinearSVC`; `max_iter` counts rounds, and `solver` is "auto".
+    max_iter : int, default -1
+        Rounds, at most; −1 for no limit.
     client : distributed.Client, default None
         The cluster; None is the current one.
 
@@ -230,38 +246,13 @@ class LinearSVC(_OnDask, estimators.LinearSVC):
     There are no `support_vectors_`: they stay where the rows are.
     """
 
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: Any = "auto",
-        tol: float = 1e-4,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        class_weight: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = -1,
-        bias: str | None = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-        client: Any = None,
-    ) -> None:
-        super().__init__(
-            penalty, loss, dual=dual, tol=tol, C=C, multi_class=multi_class, fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling, class_weight=class_weight, verbose=verbose,
-            random_state=random_state, max_iter=max_iter, bias=bias, solver=solver, max_time=max_time,
-            warm_start=warm_start,
-        )  # fmt: skip
-        self.client = client
+    client: Any = None
 
     def _chosen_loss(self) -> Loss:
-        self._check_linear(("hinge", "squared_hinge"), "hinge")
-        return loss_by_name(self.loss.replace("_", "-"))
+        self._check_linear(("hinge", "squared_hinge", "logistic"), "hinge")
+        if self.penalty != "l2":
+            raise InvalidInput(f"penalty={self.penalty!r} is for one machine; a cluster has 'l2'")
+        return self._loss()
 
     def _local_class(self) -> type:
         return estimators.LinearSVC
@@ -270,7 +261,7 @@ class LinearSVC(_OnDask, estimators.LinearSVC):
         """How far rows are on which side; lazy for a collection."""
         if not is_collection(X):
             return super().decision_function(X)
-        return lazily(self.to_local().decision_function, X, len(self.coef_), np.float64)
+        return lazily(self.to_local().decision_function, X, len(self.model_.b), np.float64)
 
     def predict(self, X: Any) -> Any:
         """The labels of rows; lazy for a collection."""
@@ -287,13 +278,14 @@ class LinearSVC(_OnDask, estimators.LinearSVC):
         return float(accuracy_score(*_computed(y, self.predict(X)), sample_weight=_computed(sample_weight)[0]))
 
 
+@estimator
 class LinearSVR(_OnDask, estimators.LinearSVR):
     """Linear ε-support vector regression on Dask collections, with a certificate.
 
     Parameters
     ----------
-    epsilon, loss, C, fit_intercept, intercept_scaling, bias, tol, max_time, random_state, verbose, ...
-        As for `maxmargin.LinearSVR`; `max_iter` counts rounds, and `solver` is "auto".
+    max_iter : int, default -1
+        Rounds, at most; −1 for no limit.
     client : distributed.Client, default None
         The cluster; None is the current one.
 
@@ -305,42 +297,14 @@ class LinearSVR(_OnDask, estimators.LinearSVR):
         What each round sent, and what it proved.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: Any = "auto",
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = -1,
-        bias: str | None = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-        client: Any = None,
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon, tol=tol, C=C, loss=loss, fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling, dual=dual, verbose=verbose, random_state=random_state,
-            max_iter=max_iter, bias=bias, solver=solver, max_time=max_time, warm_start=warm_start,
-        )  # fmt: skip
-        self.client = client
+    client: Any = None
 
     def _chosen_loss(self) -> Loss:
         self._check_linear(tuple(LOSSES), "epsilon_insensitive")
-        return LOSSES[self.loss](self.epsilon)
+        return self._loss()
 
     def _local_class(self) -> type:
         return estimators.LinearSVR
-
-    def _take(self, fitted: Fitted, X: Any) -> None:
-        super()._take(fitted, X)
-        self.coef_ = self.coef_[0]
 
     def predict(self, X: Any) -> Any:
         """The values of rows; lazy for a collection."""

@@ -26,7 +26,9 @@ from maxmargin.lesson.style import STYLE
 from maxmargin.page import document, table, write
 from maxmargin.problem import Bias, Problem
 from maxmargin.result import Result
+from maxmargin.solvers import refusal
 from maxmargin.solvers.base import registry
+from maxmargin.studio.tape import tape_of
 
 #: Short, so that the table fits a terminal of 80 columns; "gap" is the relative one, "right" the training accuracy.
 HEADER = ("method", "bias", "steps", "seconds", "primal", "dual", "gap", "right", "SVs")
@@ -94,7 +96,7 @@ def rows(task: Task) -> Iterator[Row | str]:
     problems: dict[Bias, Problem] = {bias: task.problem(bias) for bias in ("free", "augmented")}
     for method in methods():
         for bias, problem in problems.items():
-            if method != "auto" and registry[method].accepts(problem) is not None:
+            if method != "auto" and refusal(registry[method], problem) is not None:
                 continue
             try:
                 tol = 1e-8 if method in EXACT else 1e-3
@@ -130,7 +132,7 @@ def lesson(folder: Path, found: list[Row], say: Callable[[str], None]) -> Path:
     body = [introduction()]
     for part in PARTS:
         say(f"part {NUMBERS[part.key]} of {len(PARTS)}")
-        body.append(section(part, NUMBERS, folder))
+        body.append(section(part, NUMBERS, folder, tape_of))
     say("all methods")
     body += [_race(folder), _tables(found), source_map()]
     return write(folder / "index.html", document(TITLE, "\n".join(body), STYLE))
@@ -141,7 +143,7 @@ def contest() -> dict[str, Result]:
     """Every method that can have a free bias on breast cancer, for two seconds at most."""
     problem = TASKS[-1].problem("free")
     taking_part = [
-        name for name in registry.names() if name != "perceptron" and registry[name].accepts(problem) is None
+        name for name in registry.names() if name != "perceptron" and refusal(registry[name], problem) is None
     ]
     return {name: trained(problem, name, tol=1e-6, max_time=2.0) for name in taking_part}
 

@@ -7,13 +7,14 @@ import io
 import os
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maxmargin.files import place, replacing
 
-__all__ = ["document", "embedded", "facts", "picture", "place", "table", "write"]
+__all__ = ["Page", "document", "embedded", "facts", "picture", "place", "table", "write", "written"]
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,6 +103,32 @@ def embedded(figure: Figure) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", bbox_inches="tight")
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+@dataclass(frozen=True, repr=False)
+class Page:
+    """A whole HTML document that is not written yet: a notebook shows it inline, `save` writes it."""
+
+    html: str
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page whole or not at all; returns its path."""
+        return write(path, self.html)
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.html) / 1000:.0f} kB of HTML; save(path) writes it)"
+
+    def _repr_html_(self) -> str:
+        # A document of its own, which cannot run anything: its style and its links stay inside.
+        return (
+            '<iframe title="report" sandbox="" width="100%" height="640" style="border: 1px solid rgba(128,128,128,.5);'
+            f' background: #fff" srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+
+def written(path: str | os.PathLike[str] | None, html: str) -> Path | Page:
+    """The path of the page that was written, or the page itself where there is no path."""
+    return Page(html) if path is None else write(path, html)
 
 
 def write(path: str | os.PathLike[str], text: str) -> Path:

@@ -176,6 +176,8 @@ def dual_qp(problem: Problem, equality: Equality = "two inequalities") -> Quadra
 def _checked(problem: Problem, linear: bool) -> tuple[np.ndarray, np.ndarray]:
     """The labels and the indices of the samples that count; a refusal of what is not in the source's form."""
     problem.signs("a quadratic program in this form")
+    if not problem.regularizer.quadratic:
+        raise InvalidInput(f"these programs are for regularizer='l2', not {problem.regularizer.name!r}")
     if not problem.loss.margin or problem.loss.smooth:
         raise InvalidInput(f"these quadratic programs are for the hinge; loss={problem.loss.name!r} has another dual")
     if problem.bias == "augmented":

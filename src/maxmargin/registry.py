@@ -1,4 +1,4 @@
-"""One registry for losses, kernels and solvers: a new one is a new file in its folder.
+"""One registry for losses, kernels, regularisers and solvers: a new one is a new file in its folder.
 
 `register` is called by the file itself; the folder's files are imported the first time that somebody asks.
 """
@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import threading
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from maxmargin.errors import InvalidInput
 
@@ -73,3 +74,19 @@ class Registry(Generic[Entry]):
                 self._discovered = True
             finally:  # what could not be imported is tried, and told, again
                 self._discovering = False
+
+
+def documented(kind: Any) -> dict[str, tuple[str, str]]:
+    """The fields of a class as its docstring tells them: the values that each takes, and what it means."""
+    text = inspect.cleandoc(kind.__doc__ or "")
+    _, _, section = text.partition("Parameters\n----------\n")
+    found: dict[str, tuple[str, str]] = {}
+    name = ""
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            name, _, values = line.partition(" : ")
+            found[name] = (values, "")
+        elif line.strip():
+            values, meaning = found[name]
+            found[name] = (values, f"{meaning} {line.strip()}".strip())
+    return found

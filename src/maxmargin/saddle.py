@@ -50,8 +50,8 @@ class Saddle:
 
     def __post_init__(self) -> None:
         self.problem.signs("the saddle function")
-        if not self.problem.linear or self.problem.hard:
-            raise InvalidInput("the saddle function is there for linear problems with a finite C")
+        if not self.problem.linear or self.problem.hard or not self.problem.regularizer.quadratic:
+            raise InvalidInput("the saddle function is there for linear problems with a finite C and regularizer='l2'")
         if self.objective not in ("C", "lam"):
             raise InvalidInput(f"objective is {self.objective!r}; it must be 'C' or 'lam'")
         refusal = refuse_objective(self.objective, self.problem)

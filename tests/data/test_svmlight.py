@@ -33,7 +33,9 @@ def data_file(tmp_path):
 
 def random_data(n=300, d=40, seed=0):
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, d), density=0.2, rng=rng, format="csr", data_sampler=lambda size: rng.normal(size=size))
+    X = sp.random_array(
+        (n, d), density=0.2, random_state=rng, format="csr", data_sampler=lambda size: rng.normal(size=size)
+    )
     return sp.csr_array(X), rng.choice([-1, 1], n)
 
 

@@ -109,7 +109,7 @@ def test_a_linear_model_says_what_it_would_need(wide):
 
 
 def test_dense_parts_hold_all_rows():
-    X = sp.random_array((50, 10**6), density=1e-5, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array((50, 10**6), density=1e-5, format="csr", random_state=np.random.default_rng(0))
     parts = list(dense_parts(Data(X, np.arange(50))))
     assert len(parts) > 1 and sum(part.n for part in parts) == 50
     np.testing.assert_array_equal(np.concatenate([part.X.sum(axis=1) for part in parts]), X.toarray().sum(axis=1))

@@ -33,10 +33,13 @@ from maxmargin import (
 )
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import RBF
+from maxmargin.models import model_of
 from maxmargin.result import Reason
 
 pytestmark = pytest.mark.compiled
 
+#: Linear machines keep their support vectors when asked to.
+KEPT = {LinearSVC: {"keep_support": True}, LinearSVR: {"keep_support": True}}
 EVERY = [SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM]
 
 
@@ -64,7 +67,7 @@ def large_indices(X):
 def test_every_sparse_storage_gives_the_same_model(made, store):
     X, y = scaled(load_iris)
     X = np.where(np.abs(X) < 0.5, 0.0, X)
-    dense, sparse = made(tol=1e-6).fit(X, y), made(tol=1e-6).fit(store(X), y)
+    dense, sparse = made(tol=1e-6).fit(X, y), made(tol=1e-6, **KEPT.get(made, {})).fit(store(X), y)
     expected = answer(dense, X)
     np.testing.assert_allclose(answer(sparse, store(X)), expected, atol=1e-3 * np.abs(expected).max())
     np.testing.assert_allclose(answer(sparse, X), answer(sparse, store(X)), rtol=1e-9, atol=1e-12)
@@ -75,7 +78,7 @@ def test_every_sparse_storage_gives_the_same_model(made, store):
 @pytest.mark.parametrize("made", EVERY)
 def test_float32_stays_float32(made):
     X, y = scaled(load_iris)
-    machine = made(tol=1e-5).fit(X.astype(np.float32), y)
+    machine = made(tol=1e-5, **KEPT.get(made, {})).fit(X.astype(np.float32), y)
     expected = answer(made(tol=1e-7).fit(X, y), X)
     assert machine.support_vectors_.dtype == np.float32
     np.testing.assert_allclose(answer(machine, X.astype(np.float32)), expected, atol=2e-2 * np.abs(expected).max())
@@ -103,6 +106,41 @@ def test_pickle_and_clone(made):
     np.testing.assert_array_equal(answer(again, X), answer(machine, X))
     assert str(again.certificate_) == str(machine.certificate_)
     assert clone(machine).get_params() == machine.get_params()
+
+
+@pytest.mark.parametrize("made", [LinearSVC, LinearSVR])
+def test_the_pickle_of_a_linear_model_does_not_grow_with_the_rows(made):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
+    machine = made(tol=1e-2).fit(X, y)
+    small = pickle.loads(pickle.dumps(machine))
+    assert len(pickle.dumps(machine)) < 8000
+    np.testing.assert_array_equal(small.predict(X), machine.predict(X))
+    assert str(small.certificate_) == str(machine.certificate_)
+    assert machine.model_.training is not None and small.model_.training is None
+    with pytest.raises(AttributeError, match="keep_support=True"):
+        small.support_  # noqa: B018
+    with pytest.raises(AttributeError, match=r"X\[support_\].*keep_support=True"):
+        machine.support_vectors_  # noqa: B018
+    kept = pickle.loads(pickle.dumps(made(tol=1e-2, keep_support=True).fit(X, y)))
+    np.testing.assert_array_equal(kept.support_vectors_, X[machine.support_])
+    np.testing.assert_array_equal(kept.dual_coef_, machine.dual_coef_)
+    assert kept.model_.training is not None
+
+
+@pytest.mark.parametrize("made", EVERY)
+def test_the_model_is_the_fitted_thing(made):
+    """What an estimator knows after a fit it reads from its model, which a file holds as well."""
+    X, y = scaled(load_iris)
+    machine = made(tol=1e-3).fit(X, y)
+    assert model_of(machine) is machine.model_
+    scores = machine.model_.scores(X)
+    np.testing.assert_array_equal(machine.intercept_, machine.model_.b)
+    if made not in (SVC, NuSVC):  # which have scores of their own for several classes
+        np.testing.assert_allclose(answer(machine, X), scores if scores.shape[1] > 1 else scores[:, 0], atol=1e-12)
+    if made is not NuSVR and made is not NuSVC:
+        assert machine.model_.training.tol == 1e-3
 
 
 def test_metadata_routing_brings_the_weights():

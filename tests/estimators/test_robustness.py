@@ -168,7 +168,7 @@ def test_a_nu_that_leaves_no_margin_is_refused():
 def test_linear_models_have_support_vectors_and_duals():
     X, y = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    machine = LinearSVC(loss="hinge", tol=1e-8).fit(X, y)
+    machine = LinearSVC(loss="hinge", tol=1e-8, keep_support=True).fit(X, y)
     np.testing.assert_allclose(machine.dual_coef_ @ machine.support_vectors_, machine.coef_, atol=1e-6)
     assert set(np.unique(machine.support_kinds_)) <= {"outside", "candidate", "free", "bound"}
     assert machine.n_support_.sum() == len(machine.support_) < len(X)

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import Problem, solve
-from maxmargin.errors import MaxMarginError, Refused
+from maxmargin.errors import InvalidInput, MaxMarginError, Refused
 from maxmargin.losses import list_losses
 from maxmargin.solvers.base import registry
 
@@ -200,3 +200,18 @@ def test_a_solver_says_what_it_is(solver):
     assert instance.paper
     header = sys.modules[type(instance).__module__].__doc__
     assert "1." in header and "2." in header  # numbered pseudocode
+
+
+@pytest.mark.parametrize("solver", ["sgd", "coordinate-ascent"])
+def test_rng_is_another_name_of_random_state(solver):
+    p = make("hinge", bias="augmented")
+    options = {"solver": solver, "tol": 1e-9, "max_iter": 3}
+    named = solve(p, random_state=7, **options)
+    for rng in (7, np.random.SeedSequence(7), np.random.default_rng(7)):
+        assert solve(p, rng=rng, **options).beta.tobytes() == named.beta.tobytes()
+    assert solve(p, rng=8, **options).beta.tobytes() != named.beta.tobytes()
+    with pytest.raises(InvalidInput, match="give one of them"):
+        solve(p, rng=7, random_state=7)
+    for name in ("rng", "random_state"):
+        with pytest.raises(InvalidInput, match=f"{name} is 'seven'"):
+            solve(p, **{name: "seven"})

@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin import Problem, plots, solve
 from maxmargin.errors import InvalidInput
-from maxmargin.plots.contours import primal_at
+from maxmargin.problem.landscape import primal_at
 from maxmargin.solvers import Penalty
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.compiled]

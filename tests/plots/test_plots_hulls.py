@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 
 from maxmargin import Problem, plots, solve
 from maxmargin.errors import InvalidInput
-from maxmargin.plots.geometry import contains, furthest, hull
+from maxmargin.numeric.hulls import contains, furthest, hull
 from maxmargin.transforms import PolynomialTransform
 
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.compiled]

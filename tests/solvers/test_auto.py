@@ -27,7 +27,7 @@ def test_coordinate_newton_reaches_a_tiny_gap_whatever_C(C, d):
 
 def test_many_features_are_left_to_the_sweeps():
     rng = np.random.default_rng(0)
-    X = sp.random_array((2000, 5000), density=0.01, rng=rng, format="csr")
+    X = sp.random_array((2000, 5000), density=0.01, random_state=rng, format="csr")
     y = np.where(X @ rng.normal(size=5000) + 0.1 * rng.normal(size=2000) > 0, 1, -1)
     for bias in ("none", "augmented", "free"):
         assert solve(Problem(X, y, C=10.0, bias=bias), "coordinate-newton", tol=1e-6).certificate.holds(1e-6)

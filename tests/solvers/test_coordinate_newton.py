@@ -148,7 +148,7 @@ def test_rows_of_nothing_but_zeros():
 
 def wide(loss: str, bias: str = "augmented") -> Problem:
     rng = np.random.default_rng(3)
-    X = sp.random_array((600, 1500), density=0.05, rng=rng, format="csr")
+    X = sp.random_array((600, 1500), density=0.05, random_state=rng, format="csr")
     score = X @ rng.normal(size=1500)
     y = score if loss in REGRESSION else np.where(score > 0, 1, -1)
     return Problem(X, y, loss=loss, C=10.0, bias=bias)
@@ -172,7 +172,7 @@ def test_a_step_on_the_free_block_raises_the_dual_by_what_it_says(loss):
 
 @pytest.mark.parametrize("storage", [sp.csr_array, lambda X: X.toarray()])
 def test_the_copy_of_the_free_rows_has_their_products(storage):
-    X = sp.random_array((40, 300), density=0.02, rng=np.random.default_rng(5), format="csr")
+    X = sp.random_array((40, 300), density=0.02, random_state=np.random.default_rng(5), format="csr")
     problem = Problem(storage(X), np.where(np.arange(40) % 2, 1, -1), bias="none")
     beta = np.where(np.arange(40) % 3, 0.5 * problem.target, 0.0)
     block = FreeBlock(problem.space, problem.form, beta, 0.0)

@@ -56,8 +56,8 @@ def test_active_square_is_part_of_the_kernel_matrix(storage, kernel):
 @pytest.mark.parametrize("density", [0.02, 0.2])
 def test_sparse_products_add_rare_and_frequent_columns(density):
     rng = np.random.default_rng(0)
-    often = sp.random_array((400, 10), density=0.6, rng=rng, format="csr")
-    A = sp.csr_array(sp.hstack([often, sp.random_array((400, 300), density=density, rng=rng, format="csr")]))
+    often = sp.random_array((400, 10), density=0.6, random_state=rng, format="csr")
+    A = sp.csr_array(sp.hstack([often, sp.random_array((400, 300), density=density, random_state=rng, format="csr")]))
     A.data = rng.normal(size=A.nnz)
     B = A[150:]
     np.testing.assert_allclose(dot(A[:100], B), (A[:100] @ B.T).toarray(), atol=1e-12)
@@ -70,7 +70,7 @@ def test_sparse_products_add_rare_and_frequent_columns(density):
 
 @pytest.mark.parametrize(("length", "narrower"), [(3, False), (200, False), (3000, True)])
 def test_a_block_of_long_sparse_rows_is_narrower(length, narrower):
-    X = sp.random_array((2100, 6000), density=length / 6000, rng=np.random.default_rng(0), format="csr")
+    X = sp.random_array((2100, 6000), density=length / 6000, random_state=np.random.default_rng(0), format="csr")
     width = block_width(X, 254, 2032)
     assert width % 254 == 0 and 0 < width <= 2032 == block_width(np.empty(X.shape, bool), 254, 2032)
     assert (width < 2032) == narrower
@@ -89,7 +89,7 @@ def test_a_block_of_long_sparse_rows_is_narrower(length, narrower):
 
 def test_sparse_products_of_rows_that_repeat_their_columns():
     often = sp.csr_array((np.arange(1.0, 7.0), np.array([0, 1, 0, 0, 1, 0]), np.array([0, 5, 6])), shape=(2, 40))
-    other = sp.random_array((60, 40), density=0.5, rng=np.random.default_rng(0), format="csr")
+    other = sp.random_array((60, 40), density=0.5, random_state=np.random.default_rng(0), format="csr")
     np.testing.assert_allclose(dot(often, with_columns(other)), often.toarray() @ other.toarray().T, rtol=1e-12)
     np.testing.assert_allclose(dot(other, with_columns(often)), other.toarray() @ often.toarray().T, rtol=1e-12)
 

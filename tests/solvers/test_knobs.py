@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from maxmargin import Problem, solve, solvers
-from maxmargin.cli.listing import documented
 from maxmargin.errors import InvalidInput, Refused
+from maxmargin.registry import documented
 from maxmargin.result import Reason
 from maxmargin.solvers.base import registry
 

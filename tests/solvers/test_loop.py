@@ -145,7 +145,7 @@ def test_looks_take_about_a_tenth_of_the_work():
 @pytest.mark.compiled
 def test_fewer_looks_where_the_solver_knows_its_gap(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sp.random_array((3000, 2000), density=0.05, rng=rng, format="csr")
+    X = sp.random_array((3000, 2000), density=0.05, random_state=rng, format="csr")
     p = Problem(X, np.where(X @ rng.normal(size=2000) + rng.normal(size=3000) > 0, 1, -1), bias="augmented", C=10.0)
 
     def looks() -> int:

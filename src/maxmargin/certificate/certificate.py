@@ -18,33 +18,24 @@ from functools import cached_property
 
 import numpy as np
 
-from maxmargin.certificate.exact import combination, decisions, kernel_scores, square
+from maxmargin.certificate.constrained_pair import ConstrainedPair
 from maxmargin.certificate.kkt import KINDS, Kinds, kinds_of, kkt_violation
-from maxmargin.certificate.rounding import (
-    Errors,
-    exact_kernel_error,
-    exact_linear_errors,
-    hard_rounding,
-    plain_errors,
-    soft_rounding,
-)
+from maxmargin.certificate.pair import Pair, Values
 from maxmargin.certificate.separability import Inseparable
 from maxmargin.errors import InvalidInput
-from maxmargin.problem import Problem
-from maxmargin.problem.projection import project
-from maxmargin.problem.space import LinearSpace
+from maxmargin.problem import NuProblem, Problem
+from maxmargin.problem.projection import repaired
 from maxmargin.result import Iterate
+from maxmargin.shown import Shown
 
 #: The relative gap that a certificate is expected to prove by default.
 WANTED = 1e-9
-#: Multiply-adds that differences of rows may take.
-MOST_DIFFERENCES = 2e9
 #: Rounding is told of where it is more than this share of a gap that is not tiny.
 ROUNDING_SHOWN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Shown):
     """What is proved about a point; prints as a small table.
 
     Attributes
@@ -167,23 +158,32 @@ def certify(problem: Problem, iterate: Iterate) -> Certificate:
     return examine(problem, iterate).certificate
 
 
-def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED) -> Examined:
+def examine(
+    problem: Problem, iterate: Iterate, fresh: bool = True, wanted: float = WANTED, bounded: bool = False
+) -> Examined:
     """Complete an iterate to a primal-dual pair and certify it.
 
     `wanted` is the relative gap that is asked for: where rounding could be a tenth of it, it is worth more precision.
+    A dual point that is only to be `bounded` costs no kernel values: for large problems without time.
     """
+    if isinstance(problem, NuProblem):
+        from maxmargin.certificate.nu import examine_nu  # which is made of the parts of this module
+
+        return examine_nu(problem, iterate, fresh)
     pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
-    values = pair.plain(scores, fresh)
-    if fresh and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
+    values = pair.bounded(scores) if bounded else pair.plain(scores, fresh)
+    if fresh and not bounded and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
         values = min(values, pair.exact(values), key=lambda one: one.rounding)
-    w, b, beta = pair.w, pair.b, pair.beta
+    w, b, beta = pair.w, pair.b, values.beta
     if problem.hard:
         beta = beta * values.theta
         if not iterate.answer:  # an answer stays as its algorithm gave it
             w, b = w / values.margin, b / values.margin
     # 4. What else there is to say.
-    kkt = kkt_violation(problem, beta, values.dual_scores) if values.dual_scores is not None else np.nan
+    kkt = np.nan if values.dual_scores is None else kkt_violation(problem, beta, values.dual_scores)
+    kkt = np.inf if bounded else kkt
+    kkt = max(values.dual_violation, kkt)  # in this order NaN stays NaN
     certificate = Certificate(
         primal=values.primal,
         dual=values.dual,
@@ -209,143 +209,36 @@ def examine(problem: Problem, iterate: Iterate, fresh: bool = True, wanted: floa
     return Examined(point, certificate, _accuracy(problem, values.z))
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """What the two objectives of a pair are, and what they were made from."""
-
-    primal: float
-    dual: float
-    #: A bound on the rounding of P − D; 0 for running sums.
-    rounding: float
-    #: Decision values of the primal point (of (w, b)/m for a hard margin) and Kβ (of θβ).
-    z: np.ndarray
-    dual_scores: np.ndarray | None
-    dual_sqnorm: float
-    #: The m and θ of a hard margin; 1 for any other.
-    margin: float = 1.0
-    theta: float = 1.0
-    exact: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class _Pair:
-    """A primal point (w, b) and a feasible dual point β, to be evaluated."""
-
-    problem: Problem
-    w: np.ndarray
-    b: float
-    beta: np.ndarray
-    #: Whether w is w(β).
-    linked: bool
-    #: A relative rounding below this need not be bounded any better.
-    enough: float
-
-    def plain(self, scores: np.ndarray, fresh: bool) -> _Values:
-        """In float64; an unlinked pair pays for Kβ only when it is certified for good."""
-        space, w, beta = self.problem.space, self.w, self.beta
-        sqnorm = space.sqnorm(w, scores)
-        if self.linked:
-            dual_sqnorm, dual_scores = sqnorm, scores
-        elif fresh:
-            v = space.combine(beta)
-            dual_scores = space.scores(v)
-            dual_sqnorm = space.sqnorm(v, dual_scores)
-        else:
-            dual_scores, dual_sqnorm = None, space.sqnorm(space.combine(beta))
-        errors = plain_errors(self.problem, w, beta, dual_sqnorm) if fresh else None
-        return self._values(scores + self.b, sqnorm, dual_scores, dual_sqnorm, errors)
-
-    def exact(self, plain: _Values) -> _Values:
-        """With the least rounding that there is."""
-        space, w, b, beta = self.problem.space, self.w, self.b, self.beta
-        dual_scores = None if plain.dual_scores is None else plain.dual_scores / plain.theta
-        if isinstance(space, LinearSpace):
-            z = decisions(space, w, b)
-            dual_sqnorm = square(*combination(space, beta))
-            errors = exact_linear_errors(space, w, beta, z, dual_sqnorm)
-            return self._values(z, space.sqnorm(w), dual_scores, dual_sqnorm, errors, exact=True)
-        # The least rounding takes the differences of rows one by one, which is too long for many long ones.
-        least = np.count_nonzero(w) * space.work / space.n <= MOST_DIFFERENCES
-        bounds = space.exact_rounding if least else space.rounding
-        scores, sizes = kernel_scores(space, w, least)
-        error, own = exact_kernel_error(w, scores, sizes, bounds)
-        sqnorm = dual_sqnorm = float(w @ scores)
-        dual_own, dual_scores = own, scores
-        if not self.linked:
-            dual_scores, sizes = kernel_scores(space, beta, least)
-            dual_own = exact_kernel_error(beta, dual_scores, sizes, bounds)[1]
-            dual_sqnorm = float(beta @ dual_scores)
-        errors = Errors(error, own, dual_own)
-        return self._values(scores + b, sqnorm, dual_scores, dual_sqnorm, errors, exact=True)
-
-    def _values(
-        self,
-        z: np.ndarray,
-        sqnorm: float,
-        dual_scores: np.ndarray | None,
-        dual_sqnorm: float,
-        errors: Errors | None,
-        exact: bool = False,
-    ) -> _Values:
-        problem, b, beta = self.problem, self.b, self.beta
-        if not problem.hard:
-            primal = 0.5 * sqnorm + problem.loss_sum(z) + (problem.total or 0.0) * b
-            dual = problem.dual_terms(beta) - 0.5 * dual_sqnorm
-            rounding = 0.0
-            if errors is not None and dual_scores is not None:
-                rounding = soft_rounding(problem, z, b, primal, beta, dual_scores, errors, self.enough * abs(primal))
-            return _Values(primal, dual, rounding, z, dual_scores, dual_sqnorm, exact=exact)
-        m, primal, theta, dual = _hard(problem, z, beta, sqnorm, dual_sqnorm)
-        rounding = 0.0
-        if errors is not None and dual_scores is not None and np.isfinite(primal):
-            rounding = hard_rounding(problem, self.w, m, sqnorm, beta, theta, z, b, dual_scores, errors)
-        if not np.isfinite(rounding):  # the least margin is 0 but for rounding: no hyperplane is proved to separate
-            m, primal, rounding = 1.0, np.inf, 0.0
-        dual_scores = None if dual_scores is None else dual_scores * theta
-        return _Values(primal, dual, rounding, z / m, dual_scores, dual_sqnorm, m, theta, exact)
-
-
-def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -> tuple[_Pair, np.ndarray]:
+def _completed(problem: Problem, iterate: Iterate, fresh: bool, wanted: float) -> tuple[Pair, np.ndarray]:
     """The two sides of an iterate: β feasible, w = w(β) unless the solver has a w of its own; and the scores of w."""
     space = problem.space
     if iterate.b is not None and problem.bias != "free":
         raise InvalidInput(f"the point has a bias b, which a problem with bias={problem.bias!r} does not have")
     beta, w, scores = iterate.beta, iterate.w, None if fresh else iterate.scores
-    linked = iterate.linked and beta is not None
+    quadratic = problem.regularizer.quadratic
+    linked = iterate.linked and beta is not None and quadratic
     if beta is not None and not np.isfinite(beta.sum()):  # an overflow: it says nothing
         beta, scores = problem.feasible(np.zeros(problem.n)), None
         w = None if linked else w
     if beta is not None and not problem.is_feasible(beta):
-        beta = _repaired(problem, beta)
+        beta = repaired(beta, *problem.bounds, problem.total)
         if not problem.total and not problem.hard:
             beta = beta * problem.best_multiple(beta)  # the repair may have cost much; a multiple is feasible too
         scores = None
         w = None if linked else w
     if w is None or (fresh and linked):
         assert beta is not None, "an iterate has w or β"
-        w = space.combine(beta)
+        w = space.combine(beta) if quadratic else np.zeros(space.size)
     scores = space.scores(w) if scores is None else scores
     # A hard margin rescales its point: a bias that was kept belongs to another multiple of w(β).
     b = problem.best_bias(scores) if iterate.b is None or (problem.hard and linked) else iterate.b
     if beta is None:
         beta = problem.dual_point(scores, b)
-    return _Pair(problem, w, b, beta, linked, 0.01 * wanted), scores
+    kind = Pair if quadratic else ConstrainedPair
+    return kind(problem, w, b, beta, linked, 0.01 * wanted), scores
 
 
-def _repaired(problem: Problem, beta: np.ndarray) -> np.ndarray:
-    """A feasible point near β: what is at a bound stays there, if the others can make up the sum."""
-    lower, upper = problem.bounds
-    clipped = np.clip(beta, lower, upper)
-    free = (clipped > lower) & (clipped < upper)
-    if problem.total is not None and free.any():
-        rest = problem.total - float(clipped[~free].sum())
-        if lower[free].sum() <= rest <= upper[free].sum():
-            clipped[free] = project(clipped[free], lower[free], upper[free], rest)
-            return clipped
-    return problem.feasible(beta)
-
-
-def _positive(problem: Problem, beta: np.ndarray, values: _Values, fresh: bool) -> bool | None:
+def _positive(problem: Problem, beta: np.ndarray, values: Values, fresh: bool) -> bool | None:
     """Whether the kernel is positive semi-definite: as it says, unless the numbers show that it is not."""
     if _shown_indefinite(problem, beta, values.dual_sqnorm):
         return False
@@ -362,22 +255,6 @@ def _shown_indefinite(problem: Problem, beta: np.ndarray, sqnorm: float) -> bool
     terms = float(np.abs(beta) @ np.sqrt(np.abs(problem.space.diag())))
     rounding = problem.n * float(np.finfo(problem.X.dtype).eps) * terms * terms
     return sqnorm < -rounding
-
-
-def _hard(
-    problem: Problem, z: np.ndarray, beta: np.ndarray, sqnorm: float, dual_sqnorm: float
-) -> tuple[float, float, float, float]:
-    """The hard margin: (w, b)/m is feasible for m = min yz > 0, and the best multiple θβ maximises the dual.
-
-    Returns m (1 where it is not positive), the primal value, θ (1 where there is none) and the dual value.
-    """
-    m = problem.margin(z)
-    primal = 0.5 * sqnorm / m / m if m > 0 else np.inf
-    slope = float(problem.target @ beta)
-    theta = slope / dual_sqnorm if dual_sqnorm > 0 else 0.0
-    if not (np.isfinite(theta) and theta > 0):
-        theta, slope = 1.0, 0.0
-    return m if m > 0 else 1.0, primal, theta, 0.5 * theta * slope
 
 
 def _precision(problem: Problem, fresh: bool, exact: bool) -> str:

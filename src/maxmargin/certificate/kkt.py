@@ -23,6 +23,7 @@ import numpy as np
 
 from maxmargin.numeric.compiled import compiled
 from maxmargin.problem import Problem
+from maxmargin.regularizers import Regularizer
 from maxmargin.result import Iterate
 
 KINDS = ("outside", "candidate", "free", "bound")
@@ -40,15 +41,23 @@ class Kinds:
     """
 
     codes: np.ndarray
+    #: How many there are of each kind, where that is all that was kept.
+    kept: dict[str, int] | None = None
 
     @property
     def counts(self) -> dict[str, int]:
         """How many there are of each kind."""
+        if self.kept is not None:
+            return self.kept
         counted = _counted(self.codes, np.zeros(len(KINDS), np.int64))
         return {kind: int(count) for kind, count in zip(KINDS, counted, strict=True)}
 
     def __getitem__(self, kind: str) -> np.ndarray:
         return np.flatnonzero(self.codes == KINDS.index(kind))
+
+    def without_codes(self) -> Kinds:
+        """Their counts only, for a file that does not grow with the samples."""
+        return Kinds(np.empty(0, np.int8), self.counts)
 
     @property
     def outside(self) -> np.ndarray:
@@ -198,11 +207,10 @@ def kkt_of(problem: Problem, point: Iterate) -> KKT:
     scale = problem.margin(z) if problem.hard else 1.0  # a hard margin may come unscaled: (w, b)/m is its point
     if problem.hard and scale > 0.0:
         w, z = w / scale, z / scale
-    apart = w - problem.space.combine(beta)
-    norm = problem.space.sqnorm(w) ** 0.5
+    v, regularizer = problem.space.combine(beta), problem.regularizer
     lower, upper = problem.bounds
     outside = np.maximum(np.maximum(lower - beta, beta - upper), 0.0) / max(float(np.abs(beta).max()), _TINY)
-    gaps, objective = sample_gaps(problem, beta, z), 0.5 * norm * norm
+    gaps, objective = sample_gaps(problem, beta, z), problem.regularization(w)
     if not problem.hard:
         objective += problem.loss_sum(z)
     conditions = []
@@ -212,8 +220,14 @@ def kkt_of(problem: Problem, point: Iterate) -> KKT:
         conditions.append(_of_samples("primal feasibility", "y z ≥ 1 − ξ, ξ ≥ 0", short))
     conditions.append(_of_samples("dual feasibility", "lower ≤ β ≤ upper", outside))
     # ½‖w − w(β)‖² is a part of the gap, so it is measured as the gap is: by the objective, which ‖w‖² may be tiny for.
-    residual = float(max(0.0, problem.space.sqnorm(apart)) / max(2.0 * abs(objective), _TINY)) ** 0.5
-    conditions.append(Condition("stationarity in w", "w = Σ β φ(x)", residual, None))
+    size = max(abs(objective), _TINY)
+    if regularizer.quadratic:
+        residual = float(max(0.0, problem.space.sqnorm(w - v)) / (2.0 * size)) ** 0.5
+        conditions.append(Condition("stationarity in w", "w = Σ β φ(x)", residual, None))
+    else:
+        residual = abs(float(regularizer.gaps(w, v).sum())) / size
+        conditions.append(Condition("dual feasibility in v", "r*(v) < ∞, v = Σ β φ(x)", _beyond(regularizer, v), None))
+        conditions.append(Condition("stationarity in w", "r(w) + r*(v) = ⟨w, v⟩", residual, None))
     if problem.total is not None:
         size = max(float(np.abs(beta).sum()), _TINY)
         off = abs(float(beta.sum()) - problem.total) / size
@@ -226,6 +240,12 @@ def kkt_of(problem: Problem, point: Iterate) -> KKT:
 
 
 _TINY = np.finfo(np.float64).tiny
+
+
+def _beyond(regularizer: Regularizer, v: np.ndarray) -> float:
+    """How far v is beyond the reach of the conjugate, but for the rounding of one multiplication."""
+    beyond = 1.0 / regularizer.reach(v) - 1.0
+    return beyond if beyond > 4 * np.finfo(float).eps else 0.0
 
 
 def _of_samples(name: str, formula: str, residuals: np.ndarray) -> Condition:

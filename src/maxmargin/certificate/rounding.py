@@ -95,24 +95,65 @@ def soft_rounding(
     enough: float,
 ) -> float:
     """A bound on the rounding of P − D for a finite C; one that is at most `enough` need not be the best there is."""
+    primal = 0.5 * errors.sqnorm + _losses_rounding(problem, z, b, primal_value, errors, enough)
+    dual = 0.5 * errors.dual_sqnorm + _terms_rounding(problem, beta)
+    return primal + dual + _sum_rounding(problem, beta, dual_scores)
+
+
+def constrained_rounding(
+    problem: Problem,
+    z: np.ndarray,
+    b: float,
+    primal_value: float,
+    own: float,
+    beta: np.ndarray,
+    errors: Errors,
+    rest: float,
+    enough: float,
+) -> float:
+    """The same where r* is 0, but for its reach: `own` is the rounding of r(w), and Σβ is off by `rest` at most."""
+    total = own + _losses_rounding(problem, z, b, primal_value, errors, enough) + _terms_rounding(problem, beta)
+    if rest == 0.0:
+        return total
+    form = problem.form
+    if form is not None:
+        slopes, curvature = np.abs(form.target) + form.ridge * np.abs(beta) + form.tube, form.ridge.max(initial=0.0)
+        steepest = float(slopes.max(initial=0.0))
+    else:
+        steepest, curvature = 40.0, 4.0 / float(problem.C[problem.C > 0].min())
+    return total + rest * (1.01 * steepest + rest * float(curvature))
+
+
+def combination_error(space: LinearSpace, beta: np.ndarray, exact: bool = False) -> float:
+    """A bound on the rounding of each number of Σ β_i φ(x_i), which twice the precision squares."""
+    m, size = _count_and_size(beta)
+    return (m * EPS) ** (2 if exact else 1) * float(np.sqrt(space.largest)) * size
+
+
+def _losses_rounding(
+    problem: Problem, z: np.ndarray, b: float, primal_value: float, errors: Errors, enough: float
+) -> float:
+    """The rounding of Σ C_i ℓ_i(z_i), of its sum and of total·b."""
     n, t, C = problem.n, problem.target, problem.C
-    primal = 0.5 * errors.sqnorm + (n + 4) * EPS * (abs(primal_value) + abs((problem.total or 0.0) * b))
+    sums = (n + 4) * EPS * (abs(primal_value) + abs((problem.total or 0.0) * b))
     largest = max(float(z.max(initial=0.0)), -float(z.min(initial=0.0)))
     furthest = float(np.max(errors.score)) + EPS * (1.0 + largest + abs(b))
     moved = furthest * problem.loss.steepest * float(C.sum())
     if moved <= enough:
-        primal += moved
-    else:
-        e = errors.score + EPS * (1.0 + np.abs(z) + abs(b))
-        slopes = np.maximum(np.abs(problem.loss.slope(z - e, t)), np.abs(problem.loss.slope(z + e, t)))
-        primal += float((C * e) @ slopes)
+        return sums + moved
+    e = errors.score + EPS * (1.0 + np.abs(z) + abs(b))
+    slopes = np.maximum(np.abs(problem.loss.slope(z - e, t)), np.abs(problem.loss.slope(z + e, t)))
+    return sums + float((C * e) @ slopes)
+
+
+def _terms_rounding(problem: Problem, beta: np.ndarray) -> float:
+    """The rounding of everything in the dual but the regulariser's part."""
     m, size = _count_and_size(beta)
     if problem.form is not None:
         terms = _size_of_terms(problem.form.target, problem.form.ridge, problem.form.tube, beta)
     else:
         terms = abs(problem.dual_terms(beta)) + 4.0 * size
-    dual = 0.5 * errors.dual_sqnorm + (m + 8) * EPS * terms
-    return primal + dual + _sum_rounding(problem, beta, dual_scores)
+    return float((m + 8) * EPS * terms)
 
 
 @compiled

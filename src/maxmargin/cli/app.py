@@ -16,10 +16,11 @@ from maxmargin.cli.race import race
 from maxmargin.cli.scale import scale
 from maxmargin.cli.solvers import solvers
 from maxmargin.cli.split import split
+from maxmargin.cli.studio import studio
 from maxmargin.cli.train import train
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-for command in (train, predict, check, race, scale, split, convert, info, solvers, kernels, losses, demo):
+for command in (train, predict, check, race, scale, split, convert, info, solvers, kernels, losses, demo, studio):
     app.command(cls=LibsvmCommand if command in (train, predict, race) else None)(command)
 
 #: What typer raises for a mistake of usage; its place has changed with typer's versions.

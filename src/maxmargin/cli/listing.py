@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
@@ -16,22 +15,6 @@ def described(name: str, kind: Any) -> list[str]:
         if not field.name.startswith("_")
     ]
     return [name, (kind.__doc__ or "").splitlines()[0], ", ".join(known) or "-"]
-
-
-def documented(kind: Any) -> dict[str, tuple[str, str]]:
-    """The fields of a class as its docstring tells them: the values that each takes, and what it means."""
-    text = inspect.cleandoc(kind.__doc__ or "")
-    _, _, section = text.partition("Parameters\n----------\n")
-    found: dict[str, tuple[str, str]] = {}
-    name = ""
-    for line in section.splitlines():
-        if line and not line.startswith(" "):
-            name, _, values = line.partition(" : ")
-            found[name] = (values, "")
-        elif line.strip():
-            values, meaning = found[name]
-            found[name] = (values, f"{meaning} {line.strip()}".strip())
-    return found
 
 
 def show(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

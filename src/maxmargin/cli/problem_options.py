@@ -29,6 +29,12 @@ NU = typer.Option(
     help="A share of the rows: outliers (one-class), margin errors instead of C (hinge), or outside the tube.",
     rich_help_panel=PROBLEM,
 )
+PENALTY = typer.Option(
+    "l2",
+    "--penalty",
+    help="What is made small besides the loss: l2, or l1, which leaves most weights of a linear model at 0.",
+    rich_help_panel=PROBLEM,
+)
 TASK = typer.Option(None, "--task", help="classification or regression, for least squares.", rich_help_panel=PROBLEM)
 BIAS = typer.Option("free", "--bias", help="free, augmented or none.", rich_help_panel=PROBLEM)
 BIAS_SCALE = typer.Option(

@@ -48,6 +48,7 @@ def race(
     task: str | None = problem_options.TASK,
     bias: str = problem_options.BIAS,
     bias_scale: float = problem_options.BIAS_SCALE,
+    penalty: str = problem_options.PENALTY,
     class_weight: str | None = problem_options.CLASS_WEIGHT,
     weights: Path | None = problem_options.WEIGHTS,
     scale: str | None = problem_options.SCALE,
@@ -80,6 +81,7 @@ def race(
             class_weight=class_weights_of(class_weight),
             bias=bias,
             bias_scale=bias_scale,
+            regularizer=penalty,
             scaling=scale,
             solver="auto",
             solver_options=[],
@@ -144,6 +146,7 @@ def _problem(rows: Data, recipe: Recipe, given: Any) -> Problem:
         bias_scale=recipe.bias_scale,
         sample_weight=weights,
         task=recipe.task,
+        regularizer=recipe.regularizer,
     )
 
 
@@ -157,6 +160,7 @@ def _run(
 
     from maxmargin.errors import MaxMarginError, Refused
     from maxmargin.loop import solve
+    from maxmargin.solvers import refusal as why_not
 
     results: dict[str, Any] = {}
     lines: dict[str, list[str]] = {}
@@ -165,7 +169,7 @@ def _run(
     refusals = []
     with Live(_standings(lines), console=console, auto_refresh=False, transient=not console.is_terminal) as live:
         for name, solver in chosen.items():
-            if refusal := solver.accepts(problem):
+            if refusal := why_not(solver, problem):
                 if named:
                     raise Refused(f"{name} refuses this problem: {refusal}")
                 refusals.append(name)

@@ -17,6 +17,7 @@ TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("kernels", {"kernel": "rbf"}),
     ("logistic", {"loss": "logistic"}),
     ("hard margin", {"C": float("inf")}),
+    ("l1", {"regularizer": "l1", "loss": "squared-hinge"}),
 )
 
 
@@ -51,7 +52,8 @@ def _tell(solver: Any) -> None:
     """The algorithm as its file opens, what it starts from, and its fields."""
     import sys
 
-    from maxmargin.cli.listing import documented, show
+    from maxmargin.cli.listing import show
+    from maxmargin.registry import documented
 
     kind = type(solver)
     print(f"{solver.name}: {(sys.modules[kind.__module__].__doc__ or '').strip()}\n")
@@ -69,7 +71,9 @@ def _tell(solver: Any) -> None:
 def _accepts(solver: Any, parameters: dict[str, Any]) -> bool:
     """Whether a solver takes such a problem, with one bias or the other unless one is asked for."""
     choices = [parameters] if "bias" in parameters else [{**parameters, "bias": bias} for bias in ("free", "augmented")]
-    return any(solver.accepts(_problem(**choice)) is None for choice in choices)
+    from maxmargin.solvers import refusal
+
+    return any(refusal(solver, _problem(**choice)) is None for choice in choices)
 
 
 @cache

@@ -35,6 +35,7 @@ def train(
     task: str | None = problem_options.TASK,
     bias: str = problem_options.BIAS,
     bias_scale: float = problem_options.BIAS_SCALE,
+    penalty: str = problem_options.PENALTY,
     class_weight: str | None = problem_options.CLASS_WEIGHT,
     weights: Path | None = problem_options.WEIGHTS,
     multiclass: str | None = typer.Option(

@@ -29,6 +29,7 @@ def asked_for(given: SimpleNamespace) -> tuple[Recipe, Asked]:
             class_weight=class_weights_of(given.class_weight),
             bias=given.bias,
             bias_scale=given.bias_scale,
+            regularizer=given.penalty,
             multiclass=given.multiclass,
             scaling=given.scale,
             solver=given.solver,

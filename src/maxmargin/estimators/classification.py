@@ -10,15 +10,15 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import Machine
+from maxmargin.estimators.parameters import ClassParameters
 from maxmargin.models.classes import Split, splits
 from maxmargin.problem.validation import plain
 from maxmargin.training.samples import Samples, class_weights
 
 
-class Classifier(ClassifierMixin, Machine):
+class Classifier(ClassParameters, ClassifierMixin, Machine):
     """A machine that tells classes apart."""
 
-    class_weight: Any
     multi_class: str
     classes_: np.ndarray
     class_weight_: np.ndarray

@@ -16,34 +16,28 @@ from maxmargin.estimators.base import check_option
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.kernels import Precomputed
+from maxmargin.estimators.parameters import BiasParameters, CostParameters, KernelClassParameters, estimator
+from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.losses import Loss
 from maxmargin.losses.hinge import Hinge
-from maxmargin.models.classes import pack_pairs, rest_from_pairs, unpack_pairs, votes_of_pairs
+from maxmargin.models.classes import pack_pairs, rest_from_pairs, votes_of_pairs
 from maxmargin.models.probability import by_class, softened
 from maxmargin.result import Reason
 from maxmargin.training.budget import Budget
 from maxmargin.training.calibrate import calibrated
-from maxmargin.training.expansion import Expansion
 from maxmargin.training.pairs import shares_pairs, solve_pairs
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Task
+from maxmargin.training.train import Solution, Task
 
 
-class KernelClassifier(KernelMachine, Classifier):
+class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
     """What SVC and NuSVC share: everything but how much a misclassified sample costs."""
-
-    decision_function_shape: str
-    break_ties: bool
-    probability: bool
-    temperature_: float | None
-    n_support_: np.ndarray
 
     #: Whether the pairs of classes may be solved together.
     _shares = False
 
-    def _cost(self) -> float:
-        """The C of the binary problems."""
-        raise NotImplementedError
+    def _loss(self) -> Loss:
+        return Hinge()
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -69,8 +63,9 @@ class KernelClassifier(KernelMachine, Classifier):
         splits = self._problems(data, "rest" if self.multi_class == "ovr" else "one")
         names = self._names(splits)
         self._check_splits(data, [(name, one.rows, one.target) for name, one in zip(names, splits, strict=True)])
-        C, loss, cache = self._cost(), Hinge(), self.cache_size * 1e6
-        kernel = self.kernel_ = self._kernel(data.X, data.repeats)
+        kernel = self._kernel(data.X, data.repeats)
+        setting = self._setting(data, kernel)
+        C, loss, cache = setting.C, setting.loss, self.cache_size * 1e6
         shared = self._shares and self.multi_class == "ovo" and shares_pairs(kernel, self.bias, C, budget, len(splits))
         make = self._maker(kernel, data, budget, 1 if shared else len(splits))
         tasks = [
@@ -80,17 +75,17 @@ class KernelClassifier(KernelMachine, Classifier):
             for name, one, start in zip(names, splits, self._warm(names, data.used, C), strict=True)
         ]
         together = partial(solve_pairs, data, kernel, loss, C, splits, cache, budget) if shared else None
-        self.temperature_ = None
         if self.probability:
-            self.temperature_ = calibrated(partial(self._decide, data), data.codes, data.weights, budget)
-        self._train(tasks, budget, data, C, (X, y, sample_weight), together)
+            temperature = calibrated(partial(self._decide, data, kernel), data.codes, data.weights, budget)
+            setting = self._setting(data, kernel, temperature)
+        self._train(tasks, budget, setting, (X, y, sample_weight), together)
         return self
 
-    def _decide(self, data: Samples, train: np.ndarray, test: np.ndarray, budget: Budget) -> np.ndarray:
+    def _decide(self, data: Samples, kernel: Kernel, train: np.ndarray, test: np.ndarray, budget: Budget) -> np.ndarray:
         """The decision values of some rows by a machine that was trained on others; the kernel is that of all rows."""
-        pairwise = isinstance(self.kernel_, Precomputed)
+        pairwise = isinstance(kernel, Precomputed)
         machine = clone(self).set_params(
-            kernel="precomputed" if pairwise else self.kernel_,
+            kernel="precomputed" if pairwise else kernel,
             probability=False,
             class_weight=None,
             decision_function_shape="ovr",
@@ -108,21 +103,17 @@ class KernelClassifier(KernelMachine, Classifier):
     def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse what can be refused before any kernel value is computed."""
 
-    def _fitted(self, data, tasks, solutions):
-        n_iter = np.array([one.iterations for one in solutions], dtype=np.int32)
-        return {**super()._fitted(data, tasks, solutions), "n_iter_": n_iter}
+    def _iterations(self, solutions: list[Solution]) -> Any:
+        return np.array([one.iterations for one in solutions], dtype=np.int32)
 
-    def _packed(self, expansion: Expansion) -> np.ndarray:
-        return expansion.coef if self._by_rest(len(expansion.counts)) else pack_pairs(expansion.coef, expansion.counts)
+    def _packed(self, coef: np.ndarray) -> np.ndarray:
+        return coef if self._by_rest(len(self.classes_)) else pack_pairs(coef, self.n_support_)
 
-    def _expansion(self) -> np.ndarray:
-        coef = super()._expansion()
-        return coef if self._by_rest(len(self.classes_)) else unpack_pairs(coef, self.n_support_)
-
-    def _vector_classes(self) -> np.ndarray | None:
-        if self._by_rest(len(self.classes_)):
-            return None
-        return np.repeat(np.arange(len(self.n_support_)), self.n_support_)
+    @property
+    def temperature_(self) -> float | None:
+        """What decision values are divided by to give probabilities; None without `probability`."""
+        check_is_fitted(self)
+        return self.model_.temperature
 
     def _by_rest(self, classes: int) -> bool:
         return classes == 2 or self.multi_class == "ovr"
@@ -190,50 +181,9 @@ class KernelClassifier(KernelMachine, Classifier):
         return np.log(self.predict_proba(X))
 
 
-class SVC(KernelClassifier):
+@estimator
+class SVC(CostParameters, BiasParameters, KernelClassifier):
     """C-support vector classification with a kernel: min ½‖w‖² + C Σ max(0, 1 − y z).
-
-    Parameters
-    ----------
-    C : float
-        The weight of the loss; ``inf`` is the hard margin.
-    kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "sigmoid", "precomputed" as in scikit-learn, any of `maxmargin.list_kernels()`, a
-        `Kernel` with parameters of its own, or a function of two sets of rows (which may be texts, graphs, ...).
-    degree, gamma, coef0
-        Parameters of the kernel; ``gamma="scale"`` is 1/(d·var(X)), "auto" is 1/d.
-    shrinking : bool
-        False asks for a textbook solver, which does not set samples aside on the way.
-    cache_size : float
-        Megabytes for kernel values. Where all of them fit, the binary problems of several classes share them.
-    probability : bool
-        Whether to provide `predict_proba`: the softmax of the decision values over one temperature, which is calibrated
-        on held-out rows (five more fits). `sklearn.calibration.CalibratedClassifierCV` around this machine is the way
-        to calibrate with more parameters.
-    class_weight : dict or "balanced"
-        Multiplies C for each class.
-    decision_function_shape : "ovr" or "ovo"
-        One column a class, or one a pair of classes.
-    break_ties : bool
-        Whether `predict` breaks ties between classes by their decision values.
-    multi_class : "ovo" or "ovr"
-        Train one class against one (as scikit-learn does), or one against the rest.
-    bias : "free", "augmented" or "none"
-        An intercept that is not penalised, one that is (a constant feature 1), or none.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.list_solvers()`, or "auto": what `solve` chooses for the problem.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
 
     Attributes
     ----------
@@ -270,52 +220,4 @@ class SVC(KernelClassifier):
     - `multi_class`, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-4,
-        cache_size: float = 1000,
-        class_weight: Any = None,
-        verbose: bool = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: Any = None,
-        multi_class: str = "ovo",
-        bias: str = "free",
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multi_class = multi_class
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
-
     _shares = True
-
-    def _cost(self) -> float:
-        return self.C

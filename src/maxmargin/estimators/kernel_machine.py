@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Machine, check_option, like
+from maxmargin.estimators.base import Machine, Setting, check_option, like
+from maxmargin.estimators.parameters import KernelParameters
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels import kernel as kernel_by_name
 from maxmargin.kernels.base import registry as kernels
@@ -24,23 +25,18 @@ from maxmargin.models.decisions import decision_values
 from maxmargin.problem import Bias
 from maxmargin.result import Reason
 from maxmargin.training.budget import Budget
-from maxmargin.training.expansion import Expansion, gather
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.samples import Samples, rows_that_count
 from maxmargin.training.train import Solution, Task
 
 
-class KernelMachine(Machine):
+class KernelMachine(KernelParameters, Machine):
     """A machine whose w is a sum over support vectors."""
 
-    kernel: Any
-    shrinking: bool
     bias: Any
-    cache_size: float
-    kernel_: Kernel
-    support_vectors_: Any
     shape_fit_: tuple[int, int]
-    _w: np.ndarray | None
+    #: The training samples, where they are no rows of numbers.
+    _objects: Any
 
     # The kernel
 
@@ -94,65 +90,64 @@ class KernelMachine(Machine):
 
     def _maker(self, kernel: Kernel, data: Samples, budget: Budget, problems: int) -> Maker:
         check_option("bias", self.bias, get_args(Bias))
-        return problem_maker(data, kernel, self.bias, 1.0, self.cache_size * 1e6, problems, budget.max_time)
+        cache, time = self.cache_size * 1e6, budget.max_time
+        return problem_maker(data, kernel, self.bias, 1.0, cache, problems, time, nu=self._nu())
+
+    def _bias(self) -> Any:
+        return self.bias
 
     # The model
 
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        expansion = gather(tasks, solutions, data.codes, data.classes, crisp=False)
-        w = [one.w for one in solutions if one.w is not None]
-        return {
-            "support_": data.used[expansion.support].astype(np.int32),
-            "support_vectors_": self._vectors(data, expansion),
-            "dual_coef_": like(data.X, self._packed(expansion)),
-            "n_support_": expansion.counts,
-            "_kind_codes": expansion.codes,
-            "intercept_": np.array([one.b for one in solutions]),
-            "shape_fit_": (data.given, data.X.shape[1]) if not self._precomputed else (data.given, data.given),
-            "fit_status_": int(any(one.status.reason is not Reason.CONVERGED for one in solutions)),
-            "_objects": data.objects,
-            "_w": np.stack(w) if w else None,
-        }
+    def _fitted(self, setting: Setting, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+        data = setting.data
+        columns = data.given if isinstance(setting.kernel, Precomputed) else data.X.shape[1]
+        more = {"shape_fit_": (data.given, columns), "_objects": data.objects}
+        return {**super()._fitted(setting, tasks, solutions), **more}
 
-    def _vectors(self, data: Samples, expansion: Expansion) -> Any:
-        if data.objects is not None:
-            return [data.objects[i] for i in data.used[expansion.support]]
-        return np.empty((0, 0)) if self._precomputed else data.X[expansion.support]
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel, its parameters resolved."""
+        check_is_fitted(self)
+        return self.model_.kernel
 
-    def _packed(self, expansion: Expansion) -> np.ndarray:
-        """The coefficients in the shape of `dual_coef_`."""
-        return expansion.coef
+    @property
+    def fit_status_(self) -> int:
+        """0 where every problem is proved to the tolerance, else 1."""
+        check_is_fitted(self)
+        return int(self.status_.reason is not Reason.CONVERGED)
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors; for a kernel on texts, graphs, ... those objects, for a matrix nothing."""
+        rows = self._kept_support().rows
+        if self._objects is not None:
+            return [self._objects[i] for i in rows]
+        return np.empty((0, 0)) if isinstance(self.kernel_, Precomputed) else super().support_vectors_
 
     @property
     def coef_(self) -> Any:
         """The normals of the hyperplanes, for the linear kernel; read-only, as it follows from the support vectors."""
         check_is_fitted(self)
-        if self._w is None:
+        if not self.model_.linear:
             raise AttributeError(f"coef_ is only available for the linear kernel, not for kernel={self.kernel!r}")
-        coef = like(self.support_vectors_, self._w.copy())
+        assert self.model_.w is not None
+        coef = like(self._kept_support().storage, self.model_.w.copy())
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False
         return coef
 
     def _scores(self, Z: Any) -> np.ndarray:
         """⟨w, φ(z)⟩ + b for rows that have been checked: one column a problem."""
-        if self._w is not None:
-            return decision_values(Z, self.kernel_, self.intercept_, self._w)
-        if self._of_objects:
-            return Z @ self._expansion().T + self.intercept_
-        if self._precomputed:
-            if Z.shape[1] != self.shape_fit_[0]:
+        model = self.model_
+        if self._objects is not None:
+            return Z @ self._expansion().T + model.b
+        if isinstance(model.kernel, Precomputed):
+            if Z.shape[1] != model.columns:
                 raise InvalidInput(
-                    f"X.shape[1] = {Z.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at"
+                    f"X.shape[1] = {Z.shape[1]} should be equal to {model.columns}, the number of samples at"
                     f" training time: pass the kernel between the new and the training samples"
                 )
-            return Z[:, self.support_].astype(np.float64, copy=False) @ self._expansion().T + self.intercept_
-        return decision_values(
-            Z, self.kernel_, self.intercept_, None, self.support_vectors_, self._expansion(), self._vector_classes()
-        )
-
-    def _vector_classes(self) -> np.ndarray | None:
-        """The class of each support vector, where there are pairs of classes."""
-        return None
+            return Z[:, self.support_].astype(np.float64, copy=False) @ self._expansion().T + model.b
+        return decision_values(Z, model.kernel, model.b, model.w, model.vectors, model.coef, model.vector_classes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

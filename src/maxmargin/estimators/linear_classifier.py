@@ -2,61 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import check_option, like
+from maxmargin.estimators.base import check_option
 from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.linear_machine import LinearMachine, fitted_on_dask, is_on_dask, on_dask
-from maxmargin.models.classes import rest_from_pairs, votes_of_pairs
+from maxmargin.estimators.parameters import estimator
+from maxmargin.kernels import Linear
+from maxmargin.losses import Loss
+from maxmargin.losses import loss as loss_by_name
+from maxmargin.models.classes import Scheme, rest_from_pairs, votes_of_pairs
+from maxmargin.models.model import Model
 from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.regularizers import regularizer
 from maxmargin.training.budget import Budget
 from maxmargin.training.crammer_singer import solve_crammer_singer
+from maxmargin.training.expansion import Support
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Task
 
 
+@estimator
 class LinearSVC(LinearMachine, Classifier):
     """Linear support vector classification.
 
     Parameters
     ----------
-    penalty : "l2"
-        There for scikit-learn's sake; "l1" is refused.
-    loss : "hinge" or "squared_hinge"
-        max(0, 1 − y z), or its square.
-    dual : "auto", True or False
-        There for scikit-learn's sake: every fit has a primal and a dual, and `solver` chooses the algorithm.
-    C : float
-        The weight of the loss.
-    multi_class : "ovr", "ovo" or "crammer_singer"
+    penalty : "l2" or "l1", default "l2"
+        What is made small besides the loss: ½‖w‖², or Σ|w_j|, which leaves most weights at 0 (not with the hinge).
+    loss : "hinge", "squared_hinge" or "logistic", default "squared_hinge"
+        max(0, 1 − y z), its square, or log(1 + exp(−y z)).
+    multi_class : "ovr", "ovo" or "crammer_singer", default "ovr"
         One class against the rest, one against one, or all in one problem (hinge loss, augmented intercepts).
-    fit_intercept : bool
-        False is ``bias="none"``.
-    intercept_scaling : float
-        The constant feature of ``bias="augmented"``, by which the intercept is penalised less.
-    class_weight : dict or "balanced"
-        Multiplies C for each class.
-    bias : "free", "augmented" or "none"
-        None is "free", and "augmented" for Crammer–Singer.
-    tol : float
-        The relative duality gap to reach, (P − D)/max(|P|, |D|).
-    max_iter : int
-        The solver's own iterations for each binary problem; −1 for no limit.
-    max_time : float
-        Seconds for the whole fit; the best certified model so far is kept when they are over.
-    solver : str or Solver
-        A name from `maxmargin.list_solvers()`, or "auto": what `solve` chooses for the problem.
-    random_state : int, RandomState or None
-        For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
-    verbose : bool
-        Show progress.
-    warm_start : bool
-        Begin where the last fit ended: after a change of parameters, or with more rows appended.
 
     Attributes
     ----------
@@ -81,49 +65,13 @@ class LinearSVC(LinearMachine, Classifier):
     - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
     - `max_iter` counts the iterations of the solver at hand and has no limit by default.
     - There are support vectors and dual variables.
-    - ``penalty="l1"`` is refused: it is not a maximum margin problem.
-    - ``multi_class="ovo"``, `bias`, `solver`, `max_time` and `warm_start` are ours.
+    - With ``penalty="l1"`` the duals in `dual_coef_` are those that prove the fit; `coef_` is not made of them.
+    - The loss "logistic", ``multi_class="ovo"``, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
 
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: Any = "auto",
-        tol: float = 1e-4,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        class_weight: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = -1,
-        bias: str | None = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
-
-    _last_alpha: np.ndarray
-    _last_C: float
+    penalty: str = field(default="l2", kw_only=False)
+    loss: str = field(default="squared_hinge", kw_only=False)
+    multi_class: str = "ovr"
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -144,7 +92,7 @@ class LinearSVC(LinearMachine, Classifier):
         """
         if is_on_dask(X):
             return fitted_on_dask(self, X, y, sample_weight)
-        self._check_linear(("hinge", "squared_hinge"), "hinge")
+        self._check_linear(("hinge", "squared_hinge", "logistic"), "hinge")
         check_option("multi_class", self.multi_class, ("ovr", "ovo", "crammer_singer"))
         budget = self._budget()
         data = self._labelled(X, y, sample_weight)
@@ -152,21 +100,30 @@ class LinearSVC(LinearMachine, Classifier):
             self._fit_together(data, budget, (X, y, sample_weight))
             return self
         splits = self._splits(data, "one" if self.multi_class == "ovo" else "rest")
-        starts = self._warm([name for name, _, _ in splits], data.used, self.C)
+        starts = self._starts(splits, data)
+        setting = replace(self._setting(data, Linear()), regularizer=regularizer(self.penalty))
         tasks = [
-            Task(
-                name,
-                rows,
-                partial(self._problem, data, rows, signs, self.loss),
-                None if start is None else start[rows],
-            )
+            Task(name, rows, partial(self._problem, setting, rows, signs), start)
             for (name, rows, signs), start in zip(splits, starts, strict=True)
         ]
         together = None
         if len(splits) == 1 or self.multi_class == "ovr":
-            together = self._together(data, [signs for _, _, signs in splits], self.loss, budget)
-        self._train(tasks, budget, data, self.C, (X, y, sample_weight), together)
+            together = self._together(setting, [signs for _, _, signs in splits], budget)
+        self._train(tasks, budget, setting, (X, y, sample_weight), together)
         return self
+
+    def _starts(self, splits: Sequence[tuple[Any, np.ndarray, Any]], data: Samples) -> list[Any]:
+        """Where each problem begins: at the duals of the last fit, or at its hyperplane, as its solver can use them."""
+        if self.penalty == "l2":
+            duals = self._warm([name for name, _, _ in splits], data.used, self.C)
+            return [None if one is None else one[rows] for one, (_, rows, _) in zip(duals, splits, strict=True)]
+        last = getattr(self, "model_", None) if self.warm_start else None
+        if last is None or last.w is None or last.w.shape != (len(splits), data.X.shape[1]):
+            return [None] * len(splits)
+        return list(zip(last.w, last.b if self._bias() != "none" else np.zeros(len(splits)), strict=True))
+
+    def _loss(self) -> Loss:
+        return loss_by_name(self.loss)
 
     def _bias(self) -> Any:
         if self.multi_class != "crammer_singer":
@@ -177,6 +134,8 @@ class LinearSVC(LinearMachine, Classifier):
 
     def _fit_together(self, data: Samples, budget: Budget, given: tuple[Any, Any, Any]) -> None:
         """All classes in one problem."""
+        if self.penalty != "l2":
+            raise InvalidInput(f"multi_class='crammer_singer' is for penalty='l2', not {self.penalty!r}; use 'ovr'")
         if self.solver != "auto":
             raise InvalidInput(
                 f"solver={self.solver!r} is for binary problems; multi_class='crammer_singer' has a method of its own"
@@ -194,17 +153,22 @@ class LinearSVC(LinearMachine, Classifier):
             solved = solve_crammer_singer(data.X, data.codes, self.C * data.weights, constant, budget, start)
         support = np.flatnonzero(solved.alpha.any(axis=1))
         support = support[np.argsort(data.codes[support], kind="stable")]
-        coef, intercept = solved.W, solved.b
+        w, b = solved.W, solved.b
         if data.classes == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+            w, b = w[1:] - w[:1], b[1:] - b[:1]
+        scheme: Scheme = "binary" if data.classes == 2 else "ovr"
         attributes = {
-            "coef_": coef,
-            "intercept_": intercept,
-            "support_": data.used[support].astype(np.int32),
-            "support_vectors_": data.X[support],
-            "dual_coef_": like(data.X, solved.alpha[support].T),
-            "n_support_": np.bincount(data.codes[support], minlength=data.classes).astype(np.int32),
-            "_kind_codes": solved.certificate.kinds.codes[None, support],
+            "model_": Model("classification", Linear(), b, w.shape[1], w=w, classes=self.classes_, scheme=scheme),
+            "_support": Support(
+                data.used[support].astype(np.int32),
+                solved.certificate.kinds.codes[None, support],
+                np.bincount(data.codes[support], minlength=data.classes).astype(np.int32),
+                type(data.X),
+                data.X.dtype,
+                solved.alpha[support].T,
+                data.X[support] if self.keep_support else None,
+            ),
+            "_sparse": None,
             "n_iter_": solved.epochs,
             "certificate_": solved.certificate,
             "trace_": solved.trace,

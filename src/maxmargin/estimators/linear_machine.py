@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -12,30 +13,26 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
-from maxmargin.estimators.base import Machine, check_option, like
+from maxmargin.estimators.base import Machine, Setting, check_option
+from maxmargin.estimators.parameters import CostParameters, LinearParameters
 from maxmargin.kernels import Linear
-from maxmargin.losses import Loss
-from maxmargin.losses import loss as loss_by_name
 from maxmargin.problem import CACHE_BYTES, Problem
 from maxmargin.training.budget import Budget
-from maxmargin.training.expansion import gather
 from maxmargin.training.linear_rest import solve_on_same_rows
 from maxmargin.training.problems import problem_maker
-from maxmargin.training.samples import Samples
+from maxmargin.training.summary import without_kinds
 from maxmargin.training.train import Solution, Task, Together
 
 
-class LinearMachine(Machine):
+class LinearMachine(LinearParameters, CostParameters, Machine):
     """A machine whose w is a vector of the features."""
 
     loss: str
-    dual: Any
-    C: float
-    bias: Any
-    fit_intercept: bool
-    intercept_scaling: float
-    coef_: Any
-    _duals: list[tuple[np.ndarray, np.ndarray]]
+    _last_alpha: np.ndarray
+    _last_C: float
+    #: `coef_` as a sparse matrix, where that was asked for.
+    _sparse: Any
+    _crisp = True
 
     def _check_linear(self, losses: Sequence[str], undualisable: str) -> None:
         """Refuse parameters that mean nothing together."""
@@ -51,10 +48,6 @@ class LinearMachine(Machine):
             raise InvalidInput(
                 f"Unsupported set of arguments: Parameters: penalty={penalty!r}, loss={self.loss!r}, dual={self.dual}"
             )
-        if penalty == "l1":
-            raise InvalidInput(
-                "penalty='l1' is not a maximum margin problem; use sklearn.svm.LinearSVC(penalty='l1', dual=False)"
-            )
         if self.intercept_scaling != 1 and self._bias() != "augmented":
             raise InvalidInput(
                 f"intercept_scaling is for bias='augmented'; it means nothing with bias={self._bias()!r}: the free"
@@ -62,57 +55,102 @@ class LinearMachine(Machine):
             )
 
     def _bias(self) -> Any:
-        """How the hyperplane may leave the origin; None is free."""
-        return (self.bias or "free") if self.fit_intercept else "none"
+        """How the hyperplane may leave the origin; None is free, unless a constant feature is asked for."""
+        if not self.fit_intercept:
+            return "none"
+        return self.bias or ("free" if self.intercept_scaling == 1 else "augmented")
 
-    def _problem(self, data: Samples, rows: np.ndarray, target: np.ndarray, loss: str | Loss) -> Problem:
-        constant = float(self.intercept_scaling) if self._bias() == "augmented" else 1.0
-        make = problem_maker(data, Linear(), self._bias(), constant, CACHE_BYTES, 1, None)
-        return make(rows, target, loss_by_name(loss), self.C)
+    def _problem(self, setting: Setting, rows: np.ndarray, target: np.ndarray) -> Problem:
+        make = problem_maker(
+            setting.data,
+            Linear(),
+            setting.bias,
+            setting.bias_scale,
+            CACHE_BYTES,
+            1,
+            None,
+            None,
+            setting.regularizer.name,
+        )
+        return make(rows, target, setting.loss, setting.C)
 
-    def _together(self, data: Samples, targets: Sequence[np.ndarray], loss: str | Loss, budget: Budget) -> Together:
+    def _together(self, setting: Setting, targets: Sequence[np.ndarray], budget: Budget) -> Together | None:
         """What solves problems on all rows together, where they are small."""
-        constant = float(self.intercept_scaling)
-        return partial(solve_on_same_rows, data, targets, loss_by_name(loss), self.C, self._bias(), constant, budget)
+        if not setting.regularizer.quadratic:
+            return None
+        of = setting
+        return partial(solve_on_same_rows, of.data, targets, of.loss, of.C, of.bias, of.bias_scale, budget)
 
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        expansion = gather(tasks, solutions, data.codes, data.classes, crisp=True)
+    def _fitted(self, setting: Setting, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
+        return {**super()._fitted(setting, tasks, solutions), "_sparse": None}
+
+    def _keeps_vectors(self) -> bool:
+        return self.keep_support
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors, with `keep_support`."""
+        support = self._kept_support()
+        if support.vectors is None:
+            raise AttributeError("the support vectors are X[support_]; fit with keep_support=True to have them kept")
+        return support.vectors
+
+    @property
+    def coef_(self) -> Any:
+        """The normals of the hyperplanes."""
+        check_is_fitted(self)
+        return self._normals(self.model_.w) if self._sparse is None else self._sparse
+
+    @coef_.setter
+    def coef_(self, normals: Any) -> None:
+        """Another hyperplane in the place of the one that was fitted; nothing is proved of it."""
+        dense = normals.toarray() if sp.issparse(normals) else np.asarray(normals, dtype=np.float64)
+        self._sparse = normals if sp.issparse(normals) else None
+        self.model_ = replace(self.model_, w=np.atleast_2d(dense), training=None)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercept of each hyperplane."""
+        check_is_fitted(self)
+        return self.model_.b
+
+    @intercept_.setter
+    def intercept_(self, intercepts: Any) -> None:
+        """Other intercepts; nothing is proved of them."""
+        self.model_ = replace(self.model_, b=np.atleast_1d(np.asarray(intercepts, dtype=np.float64)), training=None)
+
+    def _normals(self, w: Any) -> Any:
+        """The normals in the shape of `coef_`."""
+        return w
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "model_" not in state or self.keep_support or self.warm_start:
+            return state
+        # What is about single rows takes as much room as a feature of the data.
         return {
-            "coef_": np.stack([one.w for one in solutions if one.w is not None]),
-            "intercept_": np.array([one.b for one in solutions]),
-            "support_": data.used[expansion.support].astype(np.int32),
-            "support_vectors_": data.X[expansion.support],
-            "dual_coef_": like(data.X, expansion.coef),
-            "n_support_": expansion.counts,
-            "_kind_codes": expansion.codes,
-            "n_iter_": max(one.iterations for one in solutions),
-            # `dual_coef_` has the support vectors only; what is proved is proved of all duals that are not 0.
-            "_duals": [
-                (data.used[task.rows[one.coef != 0.0]], one.coef[one.coef != 0.0])
-                for task, one in zip(tasks, solutions, strict=True)
-            ],
+            **state,
+            "model_": replace(self.model_, training=None),
+            "certificate_": without_kinds(self.certificate_),
+            "_support": None,
         }
-
-    def _dual_points(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        return self._duals
 
     def _scores(self, X: Any) -> np.ndarray:
         """⟨w, z⟩ + b for new rows: one column a problem."""
         Z = self._check_new(X)
-        coef = self.coef_ if self.coef_.ndim == 2 else self.coef_[None, :]
-        return np.asarray(safe_sparse_dot(Z, coef.T, dense_output=True)) + self.intercept_
+        w: Any = self.model_.w if self._sparse is None else self._sparse
+        return np.asarray(safe_sparse_dot(Z, w.T, dense_output=True)).reshape(Z.shape[0], -1) + self.intercept_
 
     def densify(self) -> Self:
         """Keep `coef_` as a dense array, which is the default."""
         check_is_fitted(self)
-        if sp.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
+        self._sparse = None
         return self
 
     def sparsify(self) -> Self:
         """Keep `coef_` as a sparse matrix: smaller where most of it is 0."""
         check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
+        self._sparse = sp.csr_matrix(self.coef_)
         return self
 
 
@@ -126,14 +164,21 @@ def on_dask(machine: Any) -> Any:
     from maxmargin import dask
 
     made = getattr(dask, type(machine).__name__)(**machine.get_params(deep=False))
-    made.__dict__.update({name: value for name, value in vars(machine).items() if name.endswith("_")})
+    _hand_over(machine, made)
     return made
 
 
 def fitted_on_dask(machine: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Hand a fit over to the cluster: the current client's."""
     made = on_dask(machine).fit(X, y, sample_weight)
-    if not hasattr(made, "coef_"):  # the client is asynchronous
+    if not hasattr(made, "model_"):  # the client is asynchronous
         raise InvalidInput("with an asynchronous client, use the estimators of maxmargin.dask and await their fit")
-    machine.__dict__.update({name: value for name, value in vars(made).items() if name.endswith("_")})
+    _hand_over(made, machine)
     return machine
+
+
+def _hand_over(one: Any, other: Any) -> None:
+    """What a fit has left behind."""
+    from maxmargin import dask
+
+    vars(other).update({name: value for name, value in vars(one).items() if name in dask.FITTED})

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.linear_machine import LinearMachine, fitted_on_dask, is_on_dask, on_dask
+from maxmargin.estimators.parameters import estimator
 from maxmargin.estimators.regressors import Regressor
+from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
-from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Task
 
 LOSSES: dict[str, Callable[[float], Loss]] = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -22,17 +23,16 @@ LOSSES: dict[str, Callable[[float], Loss]] = {
 }
 
 
+@estimator
 class LinearSVR(LinearMachine, Regressor):
     """Linear ε-support vector regression.
 
     Parameters
     ----------
-    epsilon : float
+    epsilon : float, default 0.0
         The half-width of the tube in which errors cost nothing.
-    loss : "epsilon_insensitive" or "squared_epsilon_insensitive"
+    loss : "epsilon_insensitive" or "squared_epsilon_insensitive", default "epsilon_insensitive"
         max(0, |z − t| − ε), or its square.
-    tol, C, fit_intercept, intercept_scaling, dual, verbose, ...
-        All others as for `LinearSVC`.
 
     Attributes
     ----------
@@ -51,38 +51,8 @@ class LinearSVR(LinearMachine, Regressor):
     - There are support vectors and dual variables.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: Any = "auto",
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = -1,
-        bias: str | None = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
+    epsilon: float = 0.0
+    loss: str = "epsilon_insensitive"
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -105,23 +75,19 @@ class LinearSVR(LinearMachine, Regressor):
             return fitted_on_dask(self, X, y, sample_weight)
         self._check_linear(tuple(LOSSES), "epsilon_insensitive")
         budget = self._budget()
-        loss = LOSSES[self.loss](self.epsilon)
         data, target = self._measured(X, y, sample_weight)
         everything = np.arange(len(target))
         (start,) = self._warm([None], data.used, self.C)
-        self._train(
-            [Task(None, everything, lambda: self._problem(data, everything, target, loss), start)],
-            budget,
-            data,
-            self.C,
-            (X, y, sample_weight),
-            self._together(data, [target], loss, budget),
-        )
+        setting = self._setting(data, Linear())
+        tasks = [Task(None, everything, lambda: self._problem(setting, everything, target), start)]
+        self._train(tasks, budget, setting, (X, y, sample_weight), self._together(setting, [target], budget))
         return self
 
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        attributes = super()._fitted(data, tasks, solutions)
-        return {**attributes, "coef_": attributes["coef_"][0]}
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss](self.epsilon)
+
+    def _normals(self, w: Any) -> Any:
+        return w[0]
 
     def predict(self, X: Any) -> np.ndarray:
         """The values of rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,23 +10,24 @@ from sklearn.base import OutlierMixin
 from maxmargin.estimators.base import check_nu
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.parameters import NuParameters, estimator
+from maxmargin.losses import Loss
 from maxmargin.losses.one_class import OneClass
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Task
 
 #: The free support vectors lie on the threshold, where the last bits of a sum must not decide.
 ROUNDING = 1e-12
 
 
-class OneClassSVM(OutlierMixin, KernelMachine):
+@estimator
+class OneClassSVM(NuParameters, OutlierMixin, KernelMachine):
     """Novelty detection: the half-space (of the kernel's space) that holds all but a share nu of the rows.
 
     Parameters
     ----------
-    nu : float in (0, 1]
+    nu : float in (0, 1], default 0.5
         At most this share of the rows is outside, and at least this share are support vectors.
-    kernel, degree, gamma, coef0, tol, shrinking, ...
-        All others as for `SVC`.
 
     Attributes
     ----------
@@ -54,39 +54,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     #: The threshold is a free bias by definition.
     bias = "free"
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-4,
-        nu: float = 0.5,
-        shrinking: bool = True,
-        cache_size: float = 1000,
-        verbose: bool = False,
-        max_iter: int = -1,
-        random_state: Any = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
-
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Train.
@@ -112,22 +79,21 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         objects = X if self._of_objects else None
         codes = np.zeros(used.size, dtype=np.intp)
         data = Samples(rows, weights, weights, used, checked.shape[0], codes, 1, objects)
-        self.kernel_, make = self._problem_maker(data, budget, 1)
+        setting = self._setting(data, self._kernel(rows, weights))
+        make = self._maker(setting.kernel, data, budget, 1)
         everything = np.arange(used.size)
         (start,) = self._warm([None], used, 1.0)
-        loss = OneClass(self.nu)
-        self._train(
-            [Task(None, everything, lambda: make(everything, None, loss, 1.0), start)],
-            budget,
-            data,
-            1.0,
-            (X, y, sample_weight),
-        )
+        tasks = [Task(None, everything, lambda: make(everything, None, setting.loss, 1.0), start)]
+        self._train(tasks, budget, setting, (X, y, sample_weight))
         return self
 
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        attributes = super()._fitted(data, tasks, solutions)
-        return {**attributes, "n_iter_": solutions[0].iterations, "offset_": -attributes["intercept_"]}
+    def _loss(self) -> Loss:
+        return OneClass(self.nu)
+
+    @property
+    def offset_(self) -> np.ndarray:
+        """The threshold: decision_function = score_samples − offset_."""
+        return -self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far rows are inside (positive) or outside; 0 where the difference is below rounding."""

@@ -4,46 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import check_nu
 from maxmargin.estimators.classifiers import KernelClassifier
+from maxmargin.estimators.parameters import CostParameters, NuParameters, estimator
 from maxmargin.estimators.regressors import KernelRegressor
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
-from maxmargin.problem import Problem
-from maxmargin.training.budget import Budget
-from maxmargin.training.nu import Margin, Search, Tube, search
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution
 
 
-class NuMachine:
-    """What the two share: a search in the place of one solve; the threshold of the search is a free bias."""
+class NuMachine(NuParameters):
+    """What the two share: their problems have a share nu; the threshold is a free bias."""
 
     bias = "free"
-    nu: float
-    _search: type[Search]
 
-    def _method(
-        self, problem: Problem, start: np.ndarray | None, budget: Budget, problems: int, watch: Any
-    ) -> Solution:
-        solution, _ = search(self._search(problem, self.nu), start, budget, problems, watch)
-        return solution
+    def _nu(self) -> float:
+        check_nu(self.nu)
+        return self.nu
 
 
+@estimator
 class NuSVC(NuMachine, KernelClassifier):
     """ν-support vector classification: at most a share nu of margin errors, at least as many support vectors.
 
-    Solved as C-SVC with the C that gives the right share (see `nu_search`); the model is that of C = 1/ρ, as in LIBSVM.
+    The model is scaled to a margin of 1, as in LIBSVM: it is that of C-SVC with C = 1/ρ.
 
     Parameters
     ----------
-    nu : float in (0, 1]
-        Refused before any kernel value is computed where a class is too small for it.
-    kernel, degree, gamma, coef0, shrinking, probability, ...
-        All others as for `SVC`.
+    nu : float in (0, 1], default 0.5
+        At most this share of the rows are margin errors, and at least this share are support vectors; refused before
+        any kernel value is computed where a class is too small for it.
 
     Attributes
     ----------
@@ -66,54 +57,6 @@ class NuSVC(NuMachine, KernelClassifier):
     - `multi_class`, `solver`, `max_time` and `warm_start` are ours.
     """
 
-    _search = Margin
-
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        probability: bool = False,
-        tol: float = 1e-4,
-        cache_size: float = 1000,
-        class_weight: Any = None,
-        verbose: bool = False,
-        max_iter: int = -1,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        random_state: Any = None,
-        multi_class: str = "ovo",
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.multi_class = multi_class
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
-
-    def _cost(self) -> float:
-        return 1.0
-
     def _check_splits(self, data: Samples, splits: Any) -> None:
         """Refuse a nu that asks for more support vectors than the smaller class of a problem has."""
         check_nu(self.nu)
@@ -132,15 +75,14 @@ class NuSVC(NuMachine, KernelClassifier):
         super()._refuse_one_class(label, masked)
 
 
-class NuSVR(NuMachine, KernelRegressor):
+@estimator
+class NuSVR(NuMachine, CostParameters, KernelRegressor):
     """ν-support vector regression: a share nu of the samples outside the tube, whose width follows from it.
 
     Parameters
     ----------
-    nu : float in (0, 1]
+    nu : float in (0, 1], default 0.5
         At most this share of the rows is outside the tube, and at least this share are support vectors.
-    C, kernel, degree, gamma, coef0, shrinking, ...
-        All others as for `SVC`.
 
     Attributes
     ----------
@@ -160,43 +102,6 @@ class NuSVR(NuMachine, KernelRegressor):
     - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
     - `random_state`, `solver`, `max_time` and `warm_start` are ours.
     """
-
-    _search = Tube
-
-    def __init__(
-        self,
-        *,
-        nu: float = 0.5,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        shrinking: bool = True,
-        tol: float = 1e-4,
-        cache_size: float = 1000,
-        verbose: bool = False,
-        max_iter: int = -1,
-        random_state: Any = None,
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.nu = nu
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
 
     def _loss(self) -> Loss:
         check_nu(self.nu)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ from sklearn.base import RegressorMixin
 from maxmargin.estimators.base import Machine
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
+from maxmargin.estimators.parameters import BiasParameters, CostParameters, WidthParameters, estimator
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Task
 
 
 class Regressor(RegressorMixin, Machine):
@@ -34,9 +34,6 @@ class Regressor(RegressorMixin, Machine):
 class KernelRegressor(KernelMachine, Regressor):
     """What SVR and NuSVR share."""
 
-    def _loss(self) -> Loss:
-        raise NotImplementedError
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train.
@@ -55,37 +52,24 @@ class KernelRegressor(KernelMachine, Regressor):
         self
         """
         budget = self._budget()
-        loss = self._loss()
         data, target = self._measured(X, y, sample_weight)
-        self.kernel_, make = self._problem_maker(data, budget, 1)
+        self._loss()  # a bad parameter is refused before any kernel value is computed
+        setting = self._setting(data, self._kernel(data.X, data.repeats))
+        make = self._maker(setting.kernel, data, budget, 1)
         everything = np.arange(len(target))
-        (start,) = self._warm([None], data.used, self.C)
-        self._train(
-            [Task(None, everything, lambda: make(everything, target, loss, self.C), start)],
-            budget,
-            data,
-            self.C,
-            (X, y, sample_weight),
-        )
+        (start,) = self._warm([None], data.used, setting.C)
+        tasks = [Task(None, everything, lambda: make(everything, target, setting.loss, setting.C), start)]
+        self._train(tasks, budget, setting, (X, y, sample_weight))
         return self
-
-    def _fitted(self, data: Samples, tasks: Sequence[Task], solutions: list[Solution]) -> dict[str, Any]:
-        return {**super()._fitted(data, tasks, solutions), "n_iter_": solutions[0].iterations}
 
     def predict(self, X: Any) -> np.ndarray:
         """The values of rows."""
         return self._scores(self._check_new(X))[:, 0]
 
 
-class SVR(KernelRegressor):
+@estimator
+class SVR(CostParameters, WidthParameters, BiasParameters, KernelRegressor):
     """ε-support vector regression with a kernel: min ½‖w‖² + C Σ max(0, |z − t| − ε).
-
-    Parameters
-    ----------
-    epsilon : float
-        The half-width of the tube in which errors cost nothing.
-    kernel, degree, gamma, coef0, tol, C, ...
-        All others as for `SVC`.
 
     Attributes
     ----------
@@ -107,43 +91,6 @@ class SVR(KernelRegressor):
     - ``C=inf`` is refused.
     - `random_state`, `bias`, `solver`, `max_time` and `warm_start` are ours.
     """
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        shrinking: bool = True,
-        cache_size: float = 1000,
-        verbose: bool = False,
-        max_iter: int = -1,
-        random_state: Any = None,
-        bias: str = "free",
-        solver: Any = "auto",
-        max_time: float | None = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.bias = bias
-        self.solver = solver
-        self.max_time = max_time
-        self.warm_start = warm_start
 
     def _loss(self) -> Loss:
         return EpsilonInsensitive(self.epsilon)

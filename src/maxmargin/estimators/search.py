@@ -21,6 +21,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInput
+from maxmargin.estimators.html_repr import HTMLRepr
+from maxmargin.estimators.parameters import SearchParameters
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.result import Reason, Status
 from maxmargin.training.budget import SPENT, Budget
@@ -33,27 +35,20 @@ from maxmargin.training.train import Solution, Task
 SEARCH, SHORT = 0.6, 0.8
 
 
-class Search(BaseEstimator):
+class Search(HTMLRepr, SearchParameters, BaseEstimator):
     """What the searches share."""
-
-    Cs: Any
-    tol: float
-    cv_tol: float
-    cv: Any
-    scoring: Any
-    refit: bool
-    max_time: float | None
-    verbose: Any
 
     # The search
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Search, and train the best on all rows.
 
         Parameters
         ----------
         X, y, sample_weight
             As for the estimator; scores are not weighted.
+        groups : array of length n_samples
+            For a splitter that keeps groups of rows together, such as scikit-learn's `GroupKFold`.
 
         Returns
         -------
@@ -68,7 +63,12 @@ class Search(BaseEstimator):
         self.Cs_ = _values("Cs", self.Cs)
         kernels = self._kernels(base, data)
         self.gammas_ = np.array([getattr(kernel, "gamma", np.nan) for kernel in kernels], dtype=np.float64)
-        folds = self._folds(base, data, targets, X, y)
+        folds = self._folds(base, data, targets, (X, y, groups))
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise InvalidInput(
+                f"{type(self).__name__} chooses by one score, and scoring is {self.scoring!r}; name one scorer, or use"
+                f" GridSearchCV for several"
+            )
         scorer = check_scoring(base, self.scoring)
         searching = budget
         if self.refit and budget.max_time is not None:
@@ -108,29 +108,33 @@ class Search(BaseEstimator):
         machine = copy(base)
         machine.__dict__.pop("feature_names_in_", None)
         if hasattr(machine, "kernel"):
-            machine.kernel = machine.kernel_ = part.kernel
+            machine.kernel = part.kernel
         machine.n_features_in_ = part.samples.X.shape[1]
         tasks = self._tasks(machine, part.samples, targets[part.train])
 
         def score(C: float, solutions: list[Solution]) -> float:
             fitted = copy(machine)
             fitted.C = C
-            fitted.__dict__.update(fitted._fitted(part.samples, tasks, solutions))
+            setting = fitted._setting(part.samples, part.kernel)
+            fitted.__dict__.update(fitted._fitted(setting, tasks, solutions))
             return float(scorer(fitted, part.left_out, targets[part.test]))
 
         return Fold(tasks, score)
 
     def _folds(
-        self, base: Any, data: Samples, targets: np.ndarray, X: Any, y: Any
+        self, base: Any, data: Samples, targets: np.ndarray, given: tuple[Any, Any, Any]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """The rows to train on and to score on, among those that count; a given splitter splits all rows."""
+        X, y, groups = given
         if self.cv is None or isinstance(self.cv, int):
+            if groups is not None:
+                raise InvalidInput(f"groups are for a splitter that knows them, and cv is {self.cv!r}; use GroupKFold")
             return list(check_cv(self.cv, targets, classifier=is_classifier(base)).split(data.X, targets))
         place = np.full(data.given, -1)
         place[data.used] = np.arange(data.used.size)
         return [
             (place[train][place[train] >= 0], place[test][place[test] >= 0])
-            for train, test in check_cv(self.cv, y, classifier=is_classifier(base)).split(X, y)
+            for train, test in check_cv(self.cv, y, classifier=is_classifier(base)).split(X, y, groups)
         ]
 
     def _tell(self, gamma: int, fold: int, scores: np.ndarray) -> None:
@@ -170,6 +174,26 @@ class Search(BaseEstimator):
         if np.isfinite(self.gammas_).any():
             self.best_params_["gamma"] = float(self.gammas_[g])
         self.n_splits_ = scores.shape[2]
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """What was tried, as `GridSearchCV` tells it: parameters, the score in each fold, mean, deviation and rank."""
+        check_is_fitted(self)
+        names = ["C", *(["gamma"] if np.isfinite(self.gammas_).any() else [])]
+        cells = [(float(C), float(gamma))[: len(names)] for C in self.Cs_ for gamma in self.gammas_]
+        scores = self.fold_scores_.reshape(len(cells), -1)
+        mean = scores.mean(axis=1)
+        ordered = np.where(np.isfinite(mean), -mean, np.inf)
+        results: dict[str, Any] = {"params": [dict(zip(names, cell, strict=True)) for cell in cells]}
+        results |= {f"param_{name}": np.array([cell[k] for cell in cells]) for k, name in enumerate(names)}
+        results |= {f"split{k}_test_score": scores[:, k] for k in range(scores.shape[1])}
+        rank = 1 + (ordered[None, :] < ordered[:, None]).sum(axis=1)
+        return {
+            **results,
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": rank.astype(np.int32),
+        }
 
     def summary(self) -> str:
         """The best parameters and how sure that is, in a few lines."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Callable, Iterator, Mapping
+from html import escape, unescape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,25 @@ from maxmargin.errors import MissingExtra
 from maxmargin.lesson import twins
 from maxmargin.lesson.exercises import sheet
 from maxmargin.lesson.mathml import math
-from maxmargin.lesson.part import Animation, Exercise, Part, Picture, Printed, Shown, Table
+from maxmargin.lesson.part import Exercise, Part, Picture, Printed, Recording, Shown, Table
 from maxmargin.lesson.prose import bullets, inline, paragraph, python, rich_table
 from maxmargin.page import picture
+from maxmargin.result import Result
 
 #: Dots per inch of the saved figures, for a wide page and for a narrow one.
 WIDE_DPI, NARROW_DPI = 110, 170
 COLOURS = 128
 
 
-def section(part: Part, numbers: Mapping[str, int], folder: Path) -> str:
+#: What makes the file of a recorded run, which it is given with its title.
+TapeMaker = Callable[[Result, str], bytes]
+
+
+def section(part: Part, numbers: Mapping[str, int], folder: Path, tape: TapeMaker | None = None) -> str:
     """One part, with its figures written into the folder; `numbers` are those of all parts, by key."""
     number = numbers[part.key]
     try:
-        body = _body(part, numbers, folder)
+        body = _body(part, numbers, folder, tape)
     except MissingExtra as missing:
         body = paragraph(f"This part cannot be computed here: {missing}.", kind="soft")
     return (
@@ -36,13 +41,13 @@ def section(part: Part, numbers: Mapping[str, int], folder: Path) -> str:
     )
 
 
-def _body(part: Part, numbers: Mapping[str, int], folder: Path) -> str:
+def _body(part: Part, numbers: Mapping[str, int], folder: Path, tape: TapeMaker | None) -> str:
     number, values = numbers[part.key], {**numbers, **part.facts()}
     pieces = [
         *(paragraph(text, values) for text in part.idea),
         *_formulas(part, values),
         *_code(part),
-        *(show(shown, folder, values) for shown in part.shown),
+        *(show(shown, folder, values, tape) for shown in part.shown),
         "<h3>What to notice</h3>",
         bullets(part.notice, values),
     ]
@@ -76,16 +81,13 @@ def _code(part: Part) -> Iterator[str]:
         yield python(part.call)
 
 
-def show(shown: Shown, folder: Path, values: Mapping[str, Any] | None = None) -> str:
-    """A figure, an animation, a table or something printed, with its caption."""
+def show(shown: Shown, folder: Path, values: Mapping[str, Any] | None = None, tape: TapeMaker | None = None) -> str:
+    """A figure, a recorded run, a table or something printed, with its caption."""
     caption = inline(shown.caption, values)
     if isinstance(shown, Picture):
         return _drawn(shown, folder, caption)
-    if isinstance(shown, Animation):
-        wide, narrow = f"{shown.name}.gif", f"{shown.name}-narrow.gif"
-        shown.make(folder / wide, None)
-        shown.make(folder / narrow, 1)
-        return picture(wide, caption, narrow)
+    if isinstance(shown, Recording):
+        return _recorded(shown, folder, caption, tape)
     if isinstance(shown, Table):
         return f"<figure>{rich_table(*shown.make(), values)}<figcaption>{caption}</figcaption></figure>"
     assert isinstance(shown, Printed)
@@ -93,6 +95,25 @@ def show(shown: Shown, folder: Path, values: Mapping[str, Any] | None = None) ->
     look = "output wrapped" if shown.wrapped else "output"
     output = f'<pre class="{look}" tabindex="0"><code>{escape(shown.make(), quote=False)}</code></pre>'
     return f"<figure>{typed}{output}<figcaption>{caption}</figcaption></figure>"
+
+
+def _recorded(shown: Recording, folder: Path, caption: str, tape: TapeMaker | None) -> str:
+    """A tape in a frame of its own, as the page itself has no scripts; and what is shown in its place without them."""
+    pieces = []
+    if tape is not None:
+        file, title = f"{shown.name}.html", unescape(re.sub(r"<[^>]*>", "", caption))
+        (folder / file).write_bytes(tape(shown.run(), title))
+        pieces.append(
+            f'<figure class="tape"><iframe src="{file}" title="{escape(title)}" loading="lazy"></iframe>'
+            f'<figcaption>{caption} <a href="{file}">Open it on a page of its own</a>.</figcaption></figure>'
+        )
+    if shown.animate is not None:
+        wide, narrow = f"{shown.name}.gif", f"{shown.name}-narrow.gif"
+        shown.animate(folder / wide, None)
+        shown.animate(folder / narrow, 1)
+        animation = picture(wide, caption, narrow)
+        pieces.append(animation if tape is None else f"<noscript>{animation}</noscript>")
+    return "\n".join(pieces)
 
 
 def _drawn(shown: Picture, folder: Path, caption: str) -> str:

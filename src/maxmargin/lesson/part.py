@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from maxmargin.result import Result
 
 #: The header and the rows of a table.
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -31,12 +34,16 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Animation:
-    """A moving figure: `make(file, columns)` writes it."""
+class Recording:
+    """A run to play and to step through: `run()` returns it, solved with ``every=1, snapshots=True``.
+
+    A browser without scripts shows an animation in its place, where `animate(file, columns)` writes one.
+    """
 
     name: str
     caption: str
-    make: Callable[[Path, int | None], Any]
+    run: Callable[[], Result]
+    animate: Callable[[Path, int | None], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Printed:
     wrapped: bool = False
 
 
-Shown = Picture | Animation | Table | Printed
+Shown = Picture | Recording | Table | Printed
 
 
 @dataclass(frozen=True)

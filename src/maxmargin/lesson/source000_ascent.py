@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.lesson import fits
 from maxmargin.lesson.exercises import source000 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture, Rows, Table
+from maxmargin.lesson.part import Formula, Part, Picture, Recording, Rows, Table
 from maxmargin.result import Result
 
 #: Learning rates of algorithm 2, in units of 2c/λ_max: too small, right, too large.
@@ -181,6 +181,11 @@ single.trace.snapshots[0].event                                         # the fi
 """,
     shown=(
         Table("The first ten single updates.", updates_table),
+        Recording(
+            "coordinate-run",
+            "The first two passes to step through, one update at a time.",
+            lambda: fits.coordinate(grain=1),
+        ),
         Picture(
             "coordinate-loss",
             "The three algorithms of source 000 on one problem (its figures 2, 3, 8, 9, 13 and 14 in one).",

@@ -13,7 +13,7 @@ from maxmargin.kernels import RBF, Polynomial
 from maxmargin.lesson import fits
 from maxmargin.lesson.exercises import source002 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Animation, Formula, Part, Picture, Rows, Table
+from maxmargin.lesson.part import Formula, Part, Picture, Recording, Rows, Table
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 from maxmargin.solvers import SMO, Penalty
@@ -106,9 +106,10 @@ result = solve(problem, Penalty(), tol=1e-4, every=1, snapshots=True)           
 result.raw_beta.sum()                                                            # what is left of the imbalance
 """,
     shown=(
-        Animation(
+        Recording(
             "penalty",
             "The hyperplane over the steps, as in the animation of source 002: <<support>> support vectors are left.",
+            penalty_run,
             animated,
         ),
         Picture(
@@ -281,6 +282,11 @@ solve(problem, SMO(selection="second-order"))     # the default
 """,
     shown=(
         Table("The first updates of SMO on the moons, $C = 1$, with second-order selection.", pairs_table),
+        Recording(
+            "smo-run",
+            "The same run to step through: the pair that moves is ringed, and its dual variables are in their box.",
+            smo_run,
+        ),
         Picture(
             "smo",
             "The same run, update by update: both objectives, the gap and the accuracy.",

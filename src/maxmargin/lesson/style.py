@@ -22,6 +22,7 @@ pre .comment { color: #47617a; font-style: italic; } pre .string { color: #7a3e0
 pre.wrapped { white-space: pre-wrap; }
 pre.output { border-left: .25rem solid var(--line); background: #fff; }
 figure img { margin: 0 auto; }
+.tape iframe { display: block; width: 100%; height: 46rem; border: 1px solid var(--line); border-radius: 8px; }
 figure figcaption { max-width: 46rem; margin-top: .3rem; }
 figure th { white-space: normal; }
 .wide { overflow-wrap: normal; }

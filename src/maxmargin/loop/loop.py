@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.errors import InvalidInput, Refused
 from maxmargin.loop.progress import Progress
 from maxmargin.loop.run import Callback, Run
-from maxmargin.loop.start import start_of
+from maxmargin.loop.start import generator_of, start_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Problem
@@ -30,6 +30,9 @@ from maxmargin.solvers import solver as solver_by_name
 from maxmargin.solvers.base import SolverFailed
 from maxmargin.solvers.base import registry as solvers
 
+#: A budget of so many iterations lets a compiled call try, which counts them only at its end.
+FEW_STEPS = 50
+
 
 def solve(
     problem: Problem,
@@ -38,6 +41,7 @@ def solve(
     max_time: float | None = None,
     max_iter: int | None = None,
     random_state: int | np.random.Generator | None = 0,
+    rng: Any = None,
     start: Any = None,
     callbacks: Iterable[Callback] = (),
     every: int | None = None,
@@ -62,6 +66,8 @@ def solve(
         Iterations, as the solver counts them, after which it ends; None is no limit.
     random_state : int, Generator or None, default 0
         The same number gives the same bits; None is different every time.
+    rng : int, SeedSequence, Generator or BitGenerator, default None
+        The same by the name of SPEC 7, instead of `random_state`: whatever ``numpy.random.default_rng`` takes.
     start : Result, array, or pair (w, b), default None
         Where to begin: another fit, a dual point β, or a hyperplane. A solver that cannot start there refuses it.
     callbacks : functions of one `Look`, default ()
@@ -96,15 +102,16 @@ def solve(
     for name, budget in (("max_time", max_time), ("max_iter", max_iter), ("every", every)):
         if budget is not None and not budget > 0:
             raise InvalidInput(f"{name} is {budget}; it must be > 0")
+    generator = generator_of(random_state, rng)
     given = every, snapshots, tuple(callbacks)
     auto = isinstance(solver, str) and solver == "auto" and not options
     watched = snapshots or progress or every is not None or bool(given[-1])
-    if auto and not watched and start is None and max_iter is None:
+    if auto and not watched and start is None and (max_iter is None or max_iter >= FEW_STEPS):
         with one_blas_thread(), interruptible():
             small = solve_small(problem, tol, max_time)
-        if isinstance(small, Result):
+        if isinstance(small, Result) and (max_iter is None or small.iterations <= max_iter):
             return small
-        start = small
+        start = None if isinstance(small, Result) else small
     chosen, enough = [solver_by_name(solver, problem, **options)], {}
     refused = refusal(chosen[0], problem)
     if refused:
@@ -122,7 +129,7 @@ def solve(
                 begin = start_of(problem, one, start)
                 patience = np.inf if one is chosen[-1] else enough[one.name]
                 run = Run(problem, one, tol, *given, watched or not auto, display, one is not chosen[-1], patience)
-                iterates = _iterates(one, problem, begin, np.random.default_rng(random_state))
+                iterates = _iterates(one, problem, begin, generator())
                 left = None if max_time is None else began + max_time - perf_counter()
                 start = None
                 try:

@@ -22,6 +22,7 @@ from maxmargin.certificate.diagnosis import advice
 from maxmargin.certificate.separability import Inseparable, prove_inseparable
 from maxmargin.errors import MaxMarginError
 from maxmargin.loop.best import Best
+from maxmargin.loop.last_resort import last_resort
 from maxmargin.loop.progress import Progress
 from maxmargin.loop.schedule import Schedule
 from maxmargin.numeric.interrupts import interruptible
@@ -99,6 +100,10 @@ class Run:
         self.history: list[tuple[float, float, float, float]] = []
         #: What went wrong inside the solver.
         self.failure: Exception | None = None
+        #: Where the solver stands, whether that has been looked at, and when the time is over.
+        self.iterate: Iterate | None = None
+        self.looked = False
+        self.ends: float | None = None
         #: The work after which a standstill is one, and the looks.
         self.patience = min(1e9, PASSES * (problem.space.work + 1e3)) if replaceable else 1e9, 20
         #: The work after which another solver has its turn.
@@ -114,60 +119,61 @@ class Run:
     def until_done(
         self, iterates: Iterator[Iterate], start: Iterate, max_time: float | None, max_iter: int | None
     ) -> Result:
+        """The whole run: to its end, or to that of a budget."""
         began = perf_counter()
-        ends = None if max_time is None else began + max_time
+        self.ends = None if max_time is None else began + max_time
         self.schedule.begin(began, max_time)
-        iterate: Iterate | None = None
-        looked, schedule = False, self.schedule
-        reason = Reason.FINISHED
         try:
-            with clock.until(ends), interruptible():
-                if self.own_steps:
-                    self.longest_step = self.solver.longest_step(self.problem)
-                while True:
-                    # 1.
-                    tick = perf_counter()
-                    following = self._next(iterates)
-                    self.trace.solver_seconds += perf_counter() - tick
-                    if following is None:
-                        if self.failure is not None or self.solver.endless:
-                            reason = Reason.STALLED
-                        break
-                    iterate, looked = following, False
-                    if clock.stopped():
-                        raise KeyboardInterrupt
-                    schedule.step(iterate)
-                    self.display.step(iterate, iterate.k, self.trace.solver_seconds)
-                    if self.may_grow and schedule.yields > 1 and _grown(iterate):
-                        # Nothing more to learn from these numbers.
-                        reason, looked = Reason.DIVERGED if self.own_steps else Reason.STALLED, True
-                        break
-                    # 2. to 4.
-                    stop = Reason.MAX_TIME if ends is not None and self._too_late(iterate) else None
-                    if stop is None:
-                        looked = schedule.due(iterate)
-                        stop = self._look(iterate) if looked else None
-                    if stop is None and schedule.solver_work >= self.enough:
-                        stop = Reason.STALLED
-                    if stop is None and max_iter is not None and iterate.k >= max_iter:
-                        stop = Reason.MAX_ITER
-                    if stop is None and ends is not None and perf_counter() >= ends:
-                        stop = Reason.MAX_TIME
-                    if stop is not None:
-                        reason = stop
-                        break
+            with clock.until(self.ends), interruptible():
+                while (reason := self.advance(iterates, max_iter)) is None:
+                    pass
         except clock.TimeUp:
-            reason, looked = Reason.MAX_TIME, False
-            iterate = None if iterate is None else _trusted(iterate)
+            reason, self.looked = Reason.MAX_TIME, False
+            self.iterate = None if self.iterate is None else _trusted(self.iterate)
         except KeyboardInterrupt:
-            if iterate is None:
+            if self.iterate is None:
                 raise
-            reason, looked, iterate = Reason.INTERRUPTED, False, _trusted(iterate)
-        # 5.
-        if iterate is None and reason is not Reason.MAX_TIME:
+            reason, self.looked, self.iterate = Reason.INTERRUPTED, False, _trusted(self.iterate)
+        return self.end(reason, start)
+
+    def advance(self, iterates: Iterator[Iterate], max_iter: int | None = None) -> Reason | None:
+        """One more iterate of the solver; the reason to stop there, or None where there is none."""
+        if self.own_steps and self.iterate is None:
+            self.longest_step = self.solver.longest_step(self.problem)
+        # 1.
+        tick = perf_counter()
+        following = self._next(iterates)
+        self.trace.solver_seconds += perf_counter() - tick
+        if following is None:
+            return Reason.STALLED if self.failure is not None or self.solver.endless else Reason.FINISHED
+        self.iterate, self.looked = following, False
+        if clock.stopped():
+            raise KeyboardInterrupt
+        self.schedule.step(following)
+        self.display.step(following, following.k, self.trace.solver_seconds)
+        if self.may_grow and self.schedule.yields > 1 and _grown(following):
+            # Nothing more to learn from these numbers.
+            self.looked = True
+            return Reason.DIVERGED if self.own_steps else Reason.STALLED
+        # 2. to 4.
+        stop = Reason.MAX_TIME if self.ends is not None and self._too_late(following) else None
+        if stop is None:
+            self.looked = self.schedule.due(following)
+            stop = self._look(following) if self.looked else None
+        if stop is None and self.schedule.solver_work >= self.enough:
+            stop = Reason.STALLED
+        if stop is None and max_iter is not None and following.k >= max_iter:
+            stop = Reason.MAX_ITER
+        if stop is None and self.ends is not None and perf_counter() >= self.ends:
+            stop = Reason.MAX_TIME
+        return stop
+
+    def end(self, reason: Reason, start: Iterate) -> Result:
+        """The best pair seen, certified from the data (5.)."""
+        if self.iterate is None and reason is not Reason.MAX_TIME:
             raise self._failed() from self.failure
-        if not looked and self.confirmed is None:
-            seen = self._last_look(iterate, start, reason) or reason
+        if not self.looked and self.confirmed is None:
+            seen = self._last_look(self.iterate, start, reason) or reason
             reason = reason if reason is Reason.INTERRUPTED else seen  # whoever pressed Ctrl-C wants no more of it
         return self._result(reason)
 
@@ -200,6 +206,9 @@ class Run:
                 return None
             iterate = Iterate(beta=start_beta(self.problem, start))
             if self._too_late(iterate):
+                simplest = last_resort(self.problem)
+                if simplest is not None:
+                    return self._look(simplest, pressed, bounded=True)
                 iterate = Iterate(beta=start_beta(self.problem, Iterate()))
         return self._look(iterate, pressed)
 
@@ -209,12 +218,12 @@ class Run:
             return False
         return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []))
 
-    def _look(self, iterate: Iterate, fresh: bool = False) -> Reason | None:
+    def _look(self, iterate: Iterate, fresh: bool = False, bounded: bool = False) -> Reason | None:
         tick = perf_counter()
         self.schedule.look(iterate)
         # Where the solver thinks that it is done, the first look may as well be the last one: straight from the data.
         fresh = fresh or (iterate.estimate is not None and iterate.estimate <= self.tol)
-        seen = examine(self.problem, iterate, fresh, self.tol)
+        seen = examine(self.problem, iterate, fresh, self.tol, bounded)
         self.fresh = seen if fresh else self.fresh
         certificate = self.best.update(seen)
         self._record(seen, certificate)

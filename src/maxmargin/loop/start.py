@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -57,3 +58,15 @@ def _whole(problem: Problem, given: Any) -> Iterate:
     if beta.shape != (problem.n,) or not np.isfinite(beta).all():
         raise InvalidInput(f"start has shape {beta.shape}; a dual point is {problem.n} finite numbers")
     return Iterate(beta=beta)
+
+
+def generator_of(random_state: Any, rng: Any) -> Callable[[], np.random.Generator]:
+    """The random numbers of a run, by either name; every call begins a seed anew, and goes on with a Generator."""
+    if rng is not None and random_state != 0:
+        raise InvalidInput("random_state and rng are two names of one thing; give one of them")
+    name, seed = ("random_state", random_state) if rng is None else ("rng", rng)
+    try:
+        np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} is {seed!r}; it must be a whole number ≥ 0 or a NumPy Generator") from None
+    return lambda: np.random.default_rng(seed)

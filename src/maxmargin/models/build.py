@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,13 +12,11 @@ import scipy.sparse as sp
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses import Loss
-from maxmargin.losses.base import Task, registry
-from maxmargin.losses.hinge import Hinge
-from maxmargin.losses.one_class import OneClass
+from maxmargin.losses.base import Task
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.models.solved import Solved
 from maxmargin.problem import Problem
-from maxmargin.problem.validation import plain
+from maxmargin.regularizers import Regularizer
 from maxmargin.result import Result
 
 
@@ -54,8 +52,8 @@ def model_of(fitted: Any, **more: Any) -> Model:
         if (problem.C == C).all():  # otherwise nobody can tell which weight belongs to which row
             more.setdefault("training", training_of(problem, solved, everything, problem.n, C, fitted.tol))
         return model_of_solved(problem, solved, everything, problem.X, classes=problem.classes, **more)
-    if hasattr(fitted, "intercept_"):
-        return _of_estimator(fitted, **more)
+    if hasattr(fitted, "model_"):
+        return check(replace(fitted.model_, **more)) if more else fitted.model_
     raise InvalidInput(f"{type(fitted).__name__} is no fit; a Result or a fitted estimator is needed")
 
 
@@ -73,29 +71,65 @@ def model_of_solved(
 
     The problems may have been solved on a matrix of the kernel that is given here.
     """
+    w, b = [one.w for one in solved], np.array([one.bias(problem) for one in solved])
+    return check(assembled(problem.task, kernel or problem.kernel, w, b, rows, X, scheme, codes, **more))
+
+
+def assembled(
+    task: Task,
+    kernel: Kernel,
+    w: Sequence[np.ndarray],
+    b: np.ndarray,
+    rows: Sequence[np.ndarray],
+    X: Any,
+    scheme: Scheme,
+    codes: np.ndarray | None = None,
+    **more: Any,
+) -> Model:
+    """A model from the w of its machines: normals of a linear kernel (first), else coefficients of the machine's rows.
+
+    `codes` are the classes of all rows of X, for the order of the vectors.
+    """
+    n, columns = X.shape
     parts: dict[str, Any] = {}
-    kernel = kernel or problem.kernel
     if isinstance(kernel, Linear):
-        parts["w"] = np.stack([one.w[: X.shape[1]] for one in solved])
+        parts["w"] = np.stack([one[:columns] for one in w])
+    elif isinstance(kernel, Precomputed):
+        parts["w"] = spread(w, rows, np.arange(n), n)
     else:
-        coef = np.zeros((len(solved), X.shape[0]))
-        for k, (one, places) in enumerate(zip(solved, rows, strict=True)):
-            coef[k, places] = one.w
-        if isinstance(kernel, Precomputed):
-            parts["w"] = coef
-        else:
-            support = np.flatnonzero((coef != 0.0).any(axis=0))
-            if codes is not None:  # in order of their classes, as LIBSVM and scikit-learn want them
-                support = support[np.argsort(codes[support], kind="stable")]
-                parts["vector_classes"] = codes[support] if scheme == "ovo" else None
-            vectors = X[support].astype(np.float64)
-            parts |= {"vectors": sp.csr_array(vectors) if sp.issparse(X) else vectors, "coef": coef[:, support]}
-    b = np.array([one.bias(problem) for one in solved])
-    return check(Model(task=problem.task, kernel=kernel, b=b, columns=X.shape[1], scheme=scheme, **parts, **more))
+        places = support_of([one != 0.0 for one in w], rows, np.zeros(n, np.intp) if codes is None else codes)
+        if codes is not None and scheme == "ovo":
+            parts["vector_classes"] = codes[places]
+        vectors = X[places].astype(np.float64, copy=False)
+        parts["vectors"] = sp.csr_array(vectors) if sp.issparse(X) else vectors
+        parts["coef"] = spread(w, rows, places, n)
+    return Model(task=task, kernel=kernel, b=b, columns=columns, scheme=scheme, **parts, **more)
+
+
+def support_of(matters: Sequence[np.ndarray], rows: Sequence[np.ndarray], codes: np.ndarray) -> np.ndarray:
+    """The places of the samples that matter to a machine, in order of their classes, as LIBSVM and scikit-learn do."""
+    anywhere = np.zeros(len(codes), bool)
+    for mask, places in zip(matters, rows, strict=True):
+        anywhere[places] |= mask
+    support = np.flatnonzero(anywhere)
+    return support[np.argsort(codes[support], kind="stable")]
+
+
+def spread(
+    values: Sequence[np.ndarray], rows: Sequence[np.ndarray], support: np.ndarray, n: int, nothing: float = 0.0
+) -> np.ndarray:
+    """The values that machines have for their rows, at the places `support` of n: one row a machine."""
+    out = np.full((len(values), len(support)), nothing, values[0].dtype)
+    column = np.full(n, -1)
+    column[support] = np.arange(len(support))
+    for row, one, places in zip(out, values, rows, strict=True):
+        there = column[places]
+        row[there[there >= 0]] = one[there >= 0]
+    return out
 
 
 def training_of(
-    source: Problem,
+    source: Source,
     solved: Sequence[Solved],
     rows: Sequence[np.ndarray],
     n: int,
@@ -108,7 +142,8 @@ def training_of(
     proofs = []
     for one, places in zip(solved, rows, strict=True):
         used = np.flatnonzero(one.beta)
-        proofs.append(Proof(one.status, one.primal, one.dual, one.relative_gap, places[used], one.beta[used]))
+        numbers = one.status, one.primal, one.dual, one.relative_gap
+        proofs.append(Proof(*numbers, places[used], one.beta[used], one.tau))
     loss: Any = source.loss
     return Training(
         loss=loss.name,
@@ -122,94 +157,30 @@ def training_of(
         tol=tol,
         n=n,
         proofs=tuple(proofs),
+        regularizer=source.regularizer.name,
+        nu=getattr(source, "nu", None),
     )
 
 
-def _of_estimator(estimator: Any, **more: Any) -> Model:
-    """A model from the fitted attributes of an estimator."""
-    classes = getattr(estimator, "classes_", None)
-    tags: dict[str, Task] = {"classifier": "classification", "regressor": "regression", "outlier_detector": "novelty"}
-    task = tags[estimator.__sklearn_tags__().estimator_type]
-    kernel = getattr(estimator, "kernel_", Linear())
-    b = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
-    scheme: Scheme = "binary"
-    if classes is not None and len(classes) > 2:
-        scheme = "ovo" if estimator.multi_class == "ovo" else "ovr"
-    parts: dict[str, Any] = {}
-    if isinstance(kernel, Linear):
-        w = estimator.coef_
-        parts["w"] = np.atleast_2d(w.toarray() if sp.issparse(w) else np.asarray(w, dtype=np.float64))
-        b = np.broadcast_to(b, (len(parts["w"]),)).copy()
-        columns = parts["w"].shape[1]
-    elif isinstance(kernel, Precomputed):
-        columns = estimator.shape_fit_[0]
-        parts["w"] = np.zeros((len(b), columns))
-        parts["w"][:, estimator.support_] = estimator._expansion()
-    else:
-        vectors = estimator.support_vectors_
-        columns = vectors.shape[1]
-        parts["vectors"] = sp.csr_array(vectors) if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
-        parts["coef"] = np.asarray(estimator._expansion())
-        if scheme == "ovo":
-            parts["vector_classes"] = np.repeat(np.arange(len(estimator.n_support_)), estimator.n_support_)
-    more.setdefault("temperature", getattr(estimator, "temperature_", None))
-    names = getattr(estimator, "feature_names_in_", None)
-    more.setdefault("names", None if names is None else tuple(str(name) for name in names))
-    if "training" not in more:
-        more["training"] = _training_of_estimator(estimator)
-    return check(Model(task=task, kernel=kernel, b=b, columns=columns, classes=classes, scheme=scheme, **parts, **more))
+class Source(Protocol):
+    """What has a loss and a bias: a problem, or what problems are made from."""
 
+    @property
+    def loss(self) -> Loss:
+        """The loss."""
+        ...
 
-def _training_of_estimator(estimator: Any) -> Training | None:
-    """How an estimator was trained; None where `certify` cannot know.
+    @property
+    def regularizer(self) -> Regularizer:
+        """What is made small besides the loss."""
+        ...
 
-    That is so for ν, for Crammer and Singer, and for a fit on a cluster, whose dual variables stay with its rows.
-    """
-    from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
+    @property
+    def bias(self) -> str:
+        """How the hyperplane may leave the origin."""
+        ...
 
-    known: Any = registry
-    losses: dict[type, Callable[[Any], Loss]] = {
-        SVC: lambda one: Hinge(),
-        SVR: lambda one: one._loss(),
-        LinearSVC: lambda one: known[one.loss](),
-        LinearSVR: lambda one: known[one.loss](one.epsilon),
-        OneClassSVM: lambda one: OneClass(one.nu),
-    }
-    make = losses.get(type(estimator))
-    if (
-        make is None
-        or not hasattr(estimator, "dual_coef_")
-        or getattr(estimator, "multi_class", None) == "crammer_singer"
-    ):
-        return None
-    loss: Any = make(estimator)
-    linear = isinstance(estimator, (LinearSVC, LinearSVR))
-    bias = estimator._bias() if linear else estimator.bias
-    C = float(getattr(estimator, "C", 1.0))
-    by_class = getattr(estimator, "class_weight_", np.ones(1))
-    class_weight = None
-    if (by_class != 1.0).any():
-        class_weight = tuple(zip(map(plain, estimator.classes_), by_class.tolist(), strict=True))
-    duals = estimator._dual_points()
-    certificates = list(estimator.certificate_.values()) if len(duals) > 1 else [estimator.certificate_]
-    # Each row is in all problems, or in those of its class with every other one.
-    times = len(by_class) - 1 if len(duals) > 1 and estimator.multi_class == "ovo" else len(duals)
-    proofs = []
-    for (rows, beta), one in zip(duals, certificates, strict=True):
-        if np.isinf(C) and one.dual > 0.0:
-            # The coefficients are those of w, and β a multiple of them: the best one has Σ|β| = 2D.
-            beta = beta * (2.0 * one.dual / np.abs(beta).sum())
-        proofs.append(Proof(str(estimator.status_), one.primal, one.dual, one.relative_gap, rows, beta))
-    return Training(
-        loss=loss.name,
-        loss_parameters={field.name: float(getattr(loss, field.name)) for field in fields(loss)},
-        bias=bias,
-        bias_scale=float(estimator.intercept_scaling) if linear and bias == "augmented" else 1.0,
-        C=C,
-        class_weight=class_weight,
-        weighted=estimator._weighted,
-        solver=str(estimator.solver),
-        tol=float(estimator.tol),
-        n=sum(len(one.kinds.codes) for one in certificates) // times,
-        proofs=tuple(proofs),
-    )
+    @property
+    def bias_scale(self) -> float:
+        """The constant feature of an augmented bias."""
+        ...

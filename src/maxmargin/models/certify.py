@@ -58,12 +58,18 @@ class _Machine:
         self.k, self.name, self.claimed = k, model.machine_names()[k], proof.relative_gap
         self.rows, self.beta = proof.rows, proof.beta
         kernel: Any = model.kernel
+        # A ν-problem is the ordinary one for the margin or the tube that it has found.
+        tau, parameters = proof.tau, training.loss_parameters
+        self.factor = 1.0 / tau if tau and model.task == "classification" else 1.0
+        if tau is not None and model.task == "regression":
+            parameters = {"epsilon": tau}
         setting = Setting(
             loss=training.loss,
             kernel=kernel.name,
             bias=training.bias,
             bias_scale=training.bias_scale,
-            loss_parameters=training.loss_parameters,
+            regularizer=training.regularizer,
+            loss_parameters=parameters,
             kernel_parameters={one.name: float(getattr(kernel, one.name)) for one in fields(kernel)},
         )
         w = model.coef[k] if model.w is None and model.coef is not None else _row(model.w, k)
@@ -115,7 +121,7 @@ def _add(model: Model, training: Training, machines: list[_Machine], part: Data,
         index, t = _targets(model, part, codes, one.k)
         everything = len(index) == part.n
         beta = _slice(one, first, part.n)
-        one.oracle.add(X if everything else X[index], t, _costs(training.C, given[index]), beta[index])
+        one.oracle.add(X if everything else X[index], t, _costs(one.factor * training.C, given[index]), beta[index])
 
 
 def _finding(one: _Machine) -> Finding:

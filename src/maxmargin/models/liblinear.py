@@ -25,6 +25,8 @@ TYPES = {
     "epsilon-insensitive": "L2R_L1LOSS_SVR_DUAL",
     "squared-epsilon-insensitive": "L2R_L2LOSS_SVR_DUAL",
 }
+#: The same for the penalty l1.
+SPARSE_TYPES = {"squared-hinge": "L1R_L2LOSS_SVC", "logistic": "L1R_LR"}
 USUAL = {"classification": "hinge", "regression": "epsilon-insensitive"}
 #: More weights than this are not a model but a mistake.
 MOST_WEIGHTS = 2**33
@@ -38,9 +40,10 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     if model.scheme == "ovo":
         raise InvalidInput("LIBLINEAR tells several classes apart one against the rest: train with --multiclass ovr")
     loss = USUAL.get(model.task, "") if model.training is None else model.training.loss
-    if loss not in TYPES:
-        raise InvalidInput(f"LIBLINEAR has no model for {model.task} by the loss {loss!r}; it has: {', '.join(TYPES)}")
-    lines = [f"solver_type {TYPES[loss]}", f"nr_class {2 if model.classes is None else len(model.classes)}"]
+    types = SPARSE_TYPES if model.training is not None and model.training.regularizer == "l1" else TYPES
+    if loss not in types:
+        raise InvalidInput(f"LIBLINEAR has no model for {model.task} by the loss {loss!r}; it has: {', '.join(types)}")
+    lines = [f"solver_type {types[loss]}", f"nr_class {2 if model.classes is None else len(model.classes)}"]
     if model.classes is not None:
         order = model.classes[::-1] if model.scheme == "binary" else model.classes
         lines.append("label " + " ".join(whole_labels(order, "LIBLINEAR")))

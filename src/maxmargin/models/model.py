@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,12 +22,18 @@ from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses.base import Task
 from maxmargin.models.classes import (
     Scheme,
+    pack_pairs,
     pairs,
     problem_name,
     rest_from_pairs,
+    unpack_pairs,
     votes_of_pairs,
 )
 from maxmargin.models.decisions import decision_values, widened
+from maxmargin.shown import Shown
+
+if TYPE_CHECKING:
+    from maxmargin.page import Page
 
 #: A power beyond this is 0 or infinite for all but a few numbers.
 LARGEST_DEGREE = 10_000
@@ -44,6 +50,8 @@ class Proof:
     #: The rows of the training data with β ≠ 0, and their β.
     rows: np.ndarray
     beta: np.ndarray
+    #: The margin ρ or the tube ε that a ν-problem has found: it is one with C divided by ρ, or with this ε.
+    tau: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +73,14 @@ class Training:
     #: How many rows there were.
     n: int
     proofs: tuple[Proof, ...]
+    #: "l2" or "l1".
+    regularizer: str = "l2"
+    #: The share of a ν-problem.
+    nu: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Shown):
     """A fitted classifier, regressor or novelty detector, without its training data: what files hold.
 
     Attributes
@@ -143,6 +155,24 @@ class Model:
         """Whether it is a linear function of the features."""
         return isinstance(self.kernel, Linear)
 
+    # A pickle has k − 1 coefficients for each vector of k classes in pairs, not k(k − 1)/2 that are mostly 0.
+
+    def __getstate__(self) -> dict[str, Any]:
+        state, codes = dict(self.__dict__), self.vector_classes
+        if self.coef is not None and codes is not None and self.classes is not None and (np.diff(codes) >= 0).all():
+            counts = np.bincount(codes, minlength=len(self.classes))
+            packed = pack_pairs(self.coef, counts)
+            if np.array_equal(unpack_pairs(packed, counts), self.coef):
+                state["coef"] = packed
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.coef is not None and len(self.coef) < self.machines:
+            assert self.vector_classes is not None and self.classes is not None
+            counts = np.bincount(self.vector_classes, minlength=len(self.classes))
+            self.__dict__["coef"] = unpack_pairs(self.coef, counts)
+
     # Answers
 
     def scores(self, Z: Any) -> np.ndarray:
@@ -197,8 +227,11 @@ class Model:
 
         return probabilities(self, scores)
 
-    def report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> Path:
-        """Write what was proved as one HTML file, a section per machine; with rows and targets also how it does."""
+    def report(self, path: str | PathLike[str] | None = None, X: Any = None, y: Any = None) -> Path | Page:
+        """Write what was proved as one HTML file, a section per machine; with rows and targets also how it does.
+
+        Without a path it returns the page itself, which a notebook shows inline.
+        """
         from maxmargin.report import report
 
         return report(self, path, X, y)

@@ -21,6 +21,7 @@ from maxmargin.losses.base import registry as losses
 from maxmargin.models import archive
 from maxmargin.models.model import Model, Proof, Scheme, Training, check
 from maxmargin.problem import Bias
+from maxmargin.regularizers.base import registry as regularizers
 
 NAME, VERSION = "model", 1
 MAGIC = archive.MAGIC
@@ -105,7 +106,8 @@ def _training(training: Training, arrays: dict[str, np.ndarray]) -> dict[str, An
         arrays[f"rows_{k}"], arrays[f"beta_{k}"] = proof.rows, proof.beta
         numbers = {name: getattr(proof, name) for name in ("primal", "dual", "relative_gap")}
         # JSON has no infinities: an infinite value is written as text.
-        document["proofs"].append({"status": proof.status} | {name: repr(float(x)) for name, x in numbers.items()})
+        told = {"status": proof.status} | {name: repr(float(x)) for name, x in numbers.items()}
+        document["proofs"].append(told if proof.tau is None else told | {"tau": repr(float(proof.tau))})
     document["C"] = repr(float(training.C))
     return document
 
@@ -211,7 +213,10 @@ def _read_training(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> T
         numbers = {name: float(proof[name]) for name in ("primal", "dual", "relative_gap")}
         if any(np.isnan(value) for value in numbers.values()):
             raise InvalidInput("its proof holds NaN")
-        proofs.append(Proof(str(proof["status"]), rows=rows, beta=beta, **numbers))
+        tau = float(proof["tau"]) if "tau" in proof else None
+        if tau is not None and not 0.0 <= tau < np.inf:
+            raise InvalidInput("the margin or tube of its proof is damaged")
+        proofs.append(Proof(str(proof["status"]), rows=rows, beta=beta, tau=tau, **numbers))
     weights = document["class_weight"]
     if isinstance(weights, list):
         weights = tuple((label, float(x)) for label, x in weights)
@@ -231,9 +236,12 @@ def _read_training(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> T
         tol=float(document["tol"]),
         n=int(document["n"]),
         proofs=tuple(proofs),
+        regularizer=str(document.get("regularizer", "l2")),
+        nu=None if document.get("nu") is None else float(document["nu"]),
     )
     numbers_fit = training.C > 0 and training.tol >= 0 and 0 < training.bias_scale < np.inf
     if not numbers_fit or training.bias not in get_args(Bias) or not 0 < training.n < 2**48:
         raise InvalidInput("what it says of its training is damaged")
     losses[training.loss](**training.loss_parameters)  # refused here, not when it is checked
+    regularizers[training.regularizer]
     return training

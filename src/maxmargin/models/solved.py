@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result import Iterate, Reason, Result
 
 
@@ -27,10 +27,13 @@ class Solved:
     dual: float
     relative_gap: float
     iterations: int
+    #: The margin or the tube that a ν-problem has found; what is kept is the point of its ordinary problem.
+    tau: float | None = None
 
     @classmethod
     def of(cls, result: Result) -> Solved:
         """Take what is needed from a result."""
+        tau, result = result.point.tau, result.ordinary
         point, certificate = result.point, result.certificate
         assert point.w is not None and point.beta is not None
         return cls(
@@ -45,6 +48,7 @@ class Solved:
             dual=certificate.dual,
             relative_gap=certificate.relative_gap,
             iterations=result.iterations,
+            tau=tau,
         )
 
     @property
@@ -56,8 +60,10 @@ class Solved:
         """The bias, of whichever mode."""
         return problem.space.bias(self.w) + (self.b or 0.0)
 
-    def start(self) -> Iterate:
+    def start(self, problem: Problem) -> Iterate:
         """The point as a warm start."""
+        if isinstance(problem, NuProblem):
+            return Iterate(beta=self.beta * self.tau if problem.of_classes and self.tau else self.beta)
         return Iterate(w=self.w, b=self.b, beta=self.beta, linked=self.linked)
 
     def parts(self, prefix: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -67,6 +73,7 @@ class Solved:
             field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("w", "beta")
         }
         document |= {name: repr(float(document[name])) for name in ("primal", "dual", "relative_gap")}
+        document["tau"] = None if self.tau is None else float(self.tau).hex()
         document["b"] = None if self.b is None else float(self.b).hex()
         return {**document, "reason": self.reason.name}, arrays
 
@@ -87,5 +94,6 @@ class Solved:
             status=str(document["status"]),
             solver=str(document["solver"]),
             iterations=int(document["iterations"]),
+            tau=None if document["tau"] is None else float.fromhex(document["tau"]),
             **numbers,
         )

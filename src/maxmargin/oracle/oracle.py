@@ -4,6 +4,7 @@ It takes plain data (rows, targets, C per sample, names and parameters) and a po
 
     primal   P(w,b) = ½‖w‖² + Σ C_i ℓ_i(z_i) (+ total·b);  C = ∞:  ½‖w‖²/m²  with  m = min y_i z_i > 0
     dual     D(β)   = −½βᵀKβ − Σ C_i ℓ_i*(−β_i/C_i)
+    l1       P has ‖w‖₁ for ½‖w‖², D has no −½βᵀKβ, and β must have |Σ β_i x_ij| ≤ 1 for every feature
     gap      P − D,  with a bound on what rounding may have changed of it
 
 How it keeps rounding out:
@@ -93,6 +94,8 @@ class Oracle:
         self.outside = 0.0
         self.v = number(np.zeros(len(w))) if self.linear else None
         self.v_size = number(np.zeros(len(w))) if self.linear else None
+        #: The largest |x_ij|: what mending Σβ may change of v. Only "l1" asks for it.
+        self.largest = 0.0
         self.held: list[Any] = []
         self.betas: list[np.ndarray] = []
         self.held_scores: list[tuple[np.ndarray, np.ndarray]] = []
@@ -178,6 +181,8 @@ class Oracle:
         if self.setting.loss == "one-class":
             self.kept.append((rows, C, beta))
         if self.v is not None:
+            if self.setting.regularizer == "l1":
+                self.largest = max(self.largest, float(abs(rows).max()) if min(rows.shape) else 0.0)
             used = np.flatnonzero(beta)
             v, size = combined(self.numbers, rows_of(rows, used), number(beta[used]), len(self.v))
             self.v, self.v_size = self.v + v, self.v_size + size
@@ -210,6 +215,7 @@ class Oracle:
         total = self.sum_C * self.losses.parameter("nu", 0.5) if self.setting.loss == "one-class" else self.zero
         # The primal.
         own, own_error, square, square_error, scores = self._squares()
+        sparse = self.setting.regularizer == "l1"
         if s2 is not None:
             own = own + self.b * self.b / s2
             own_error = own_error + 4 * unit * (self.b * self.b / s2)
@@ -225,11 +231,18 @@ class Oracle:
             primal = own / 2 + self.loss + reward
             primal_error = own_error / 2 + self.loss_error
             primal_error = primal_error + (self.n + 8) * unit * (own + self.loss + abs(reward))
+        if sparse:
+            own, own_error = self._sizes()
+            primal, primal_error = (
+                own + self.loss,
+                own_error + self.loss_error + (self.n + 8) * unit * (own + self.loss),
+            )
+            square = square_error = self.zero
         # The dual, at a feasible point.
         dual = self.terms - square / 2
         dual_error = self.terms_error + square_error / 2 + (self.n + 8) * unit * (abs(self.terms) + abs(square))
         infeasible = self.zero
-        if s2 is not None:
+        if s2 is not None and not sparse:
             more = s2 * self.beta_sum * self.beta_sum
             dual = dual - more / 2
             slip = self.n * unit * self.size
@@ -238,6 +251,8 @@ class Oracle:
             infeasible = self.beta_sum - total
             change, change_error = self._mended(infeasible, scores)
             dual, dual_error = (dual + change, dual_error + change_error) if change is not None else (-inf, self.zero)
+        if sparse:
+            dual, dual_error = self._within(dual, dual_error, abs(infeasible))
         gap = inf if not primal < inf or not dual > -inf else float(primal - dual)
         return Judgement(
             float(primal),
@@ -248,6 +263,26 @@ class Oracle:
             self.outside,
             float(self.size),
         )
+
+    @property
+    def _constant(self) -> Any:
+        """The constant feature of an augmented bias; 0 where there is none."""
+        return self.numbers.of([self.setting.bias_scale])[0] if self.setting.bias == "augmented" else self.zero
+
+    def _sizes(self) -> tuple[Any, Any]:
+        """‖w‖₁, the weight of the constant feature included, and a bound of its rounding."""
+        own = np.abs(self.w).sum() + (abs(self.b) / self._constant if self._constant else self.zero)
+        return own, (len(self.w) + 4) * self.numbers.unit * own
+
+    def _within(self, dual: Any, error: Any, off: Any) -> tuple[Any, Any]:
+        """D at the multiple of β that has |v_j| ≤ 1: as D is concave and D(0) ≥ 0, at least that multiple of D(β)."""
+        assert self.v is not None
+        unit = self.numbers.unit
+        slips = (self.n + 4) * unit * self.v_size + off * self.numbers.of([self.largest])[0]
+        sizes, reached = np.abs(self.v), abs(self._constant * self.beta_sum)
+        largest = max(1 + self.zero, reached, *sizes)
+        most = max(largest, reached + self._constant * self.n * unit * self.size, *(sizes + slips))
+        return dual / largest, error / largest + abs(dual) * (most - largest + 4 * unit)
 
     def _squares(self) -> tuple[Any, Any, Any, Any, Callable]:
         """‖w‖² and ‖w(β)‖², each with a bound of its rounding; and a function: (Kβ)_i, its bound, k(x_i, x_i)."""

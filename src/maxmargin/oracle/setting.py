@@ -14,6 +14,8 @@ class Setting:
     kernel: str = "linear"
     bias: str = "free"
     bias_scale: float = 1.0
+    #: "l2" or, for the linear kernel, "l1".
+    regularizer: str = "l2"
     #: epsilon or nu of the loss; gamma, coef0 and degree of the kernel.
     loss_parameters: dict[str, float] = field(default_factory=dict)
     kernel_parameters: dict[str, float] = field(default_factory=dict)

@@ -20,10 +20,8 @@ from maxmargin.plots.runs import runs_of
 from maxmargin.plots.style import BLACK, legend, plain, run_style, styled
 from maxmargin.plots.style import title as set_title
 from maxmargin.problem import Problem
+from maxmargin.problem.landscape import primal_at
 from maxmargin.result import Result
-
-#: Halvings of the interval of the bias: the contours need no more.
-HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,32 +144,6 @@ def _draw_paths(
             end: dict[str, Any] = {"markersize": 9, "markeredgecolor": BLACK, "markeredgewidth": 1.3}
             ax.plot(*visible[-1], marker=style["marker"], color=style["color"], zorder=3.6, **end)
     return clipped
-
-
-def primal_at(problem: Problem, points: np.ndarray) -> np.ndarray:
-    """P at points of the plane: (w₁, w₂) with the best bias, or (w, b)."""
-    X = np.asarray(problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X, dtype=np.float64)
-    one = X.shape[1] == 1
-    w = points[:, :1] if one else points
-    scores = w @ X.T
-    b = points[:, 1] if one else _best_bias(problem, scores)
-    penalty = 0.5 * (b / problem.bias_scale) ** 2 if problem.bias == "augmented" else 0.0
-    losses = np.stack([problem.loss.value(row, problem.target) @ problem.C for row in scores + b[:, None]])
-    return 0.5 * np.square(w).sum(axis=1) + penalty + losses
-
-
-def _best_bias(problem: Problem, scores: np.ndarray) -> np.ndarray:
-    """The best b for each row of scores, by halving the interval in which the slope changes its sign."""
-    if problem.bias == "none":
-        return np.zeros(len(scores))
-    reach = np.abs(scores).max(axis=1) + 3.0
-    low, high = -reach, reach
-    for _ in range(HALVINGS):
-        b = (low + high) / 2
-        slope = np.array([problem.loss.slope(row, problem.target) @ problem.C for row in scores + b[:, None]])
-        slope = slope + (b / problem.bias_scale**2 if problem.bias == "augmented" else 0.0)
-        low, high = np.where(slope < 0, b, low), np.where(slope < 0, high, b)
-    return (low + high) / 2
 
 
 def _check(problem: Problem, results: Sequence[Result]) -> None:

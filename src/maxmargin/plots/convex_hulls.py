@@ -19,8 +19,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from maxmargin.errors import InvalidInput
+from maxmargin.numeric.hulls import hull
 from maxmargin.plots.display import Display, axes_for
-from maxmargin.plots.geometry import hull
 from maxmargin.plots.levels import Lines, draw_levels, level_handle
 from maxmargin.plots.plane import box_around, choose_plane, straight_line
 from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles, weight_handles

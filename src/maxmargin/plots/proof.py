@@ -18,8 +18,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 
+from maxmargin.numeric.hulls import hull
 from maxmargin.plots.display import BoundaryDisplay, axes_for
-from maxmargin.plots.geometry import hull
 from maxmargin.plots.levels import Lines
 from maxmargin.plots.plane import Box, Plane, box_around, choose_plane
 from maxmargin.plots.points import choose_points, class_handles, draw_points, kind_handles, weight_handles

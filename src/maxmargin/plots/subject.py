@@ -238,11 +238,20 @@ def _support_of(model: Any, rows: Any) -> dict[str, np.ndarray]:
     everything = np.arange(rows.shape[0])
     support = getattr(model, "support_", None)
     vectors = getattr(model, "support_vectors_", None)
-    if support is None or vectors is None or not len(support) or max(support) >= len(everything):
+    if support is None or not len(support) or max(support) >= len(everything):
         return {"sample": everything}
-    if not _same(rows[support], vectors):
+    if not (_same(rows[support], vectors) if vectors is not None else _sums_up(model, rows[support])):
         return {"sample": everything}
     return {"outside": np.setdiff1d(everything, support), "support": np.sort(support)}
+
+
+def _sums_up(model: Any, vectors: Any) -> bool:
+    """Whether these are the support vectors of a linear machine that did not keep them: w is their sum."""
+    coef, w = getattr(model, "dual_coef_", None), getattr(model, "coef_", None)
+    if coef is None or w is None or sp.issparse(w) or vectors.shape[1] != np.atleast_2d(w).shape[1]:
+        return False
+    found = _dense(coef) @ _dense(vectors)
+    return found.shape == np.atleast_2d(w).shape and np.allclose(found, w, rtol=1e-3, atol=1e-3 * np.abs(w).max())
 
 
 def in_blocks(score: Score, rows: Any, width: int | None = None) -> np.ndarray:

@@ -91,3 +91,18 @@ def smooth_bias(loss: Loss, t: np.ndarray, C: np.ndarray, total: float, scores: 
         last, before_last = abs(following - b), last
         b = following
     return b
+
+
+def pulls_at(loss: Loss, target: np.ndarray, C: np.ndarray, total: float | None, z: np.ndarray) -> np.ndarray:
+    """U = −C ℓ'(z); the samples at a kink share so that Σu comes as near to the total as they can make it."""
+    u: np.ndarray = -C * loss.slope(z, target)
+    if total is None or loss.smooth:
+        return u
+    rest = total - float(u.sum())
+    for steepest, kink in kinks_with_slopes(loss, target):
+        for i in np.flatnonzero(np.abs(z - kink) <= 1e-9 * (1.0 + np.abs(z))):
+            most = -C[i] * steepest[i]  # before the kink; one slope less behind it
+            moved = min(max(u[i] + rest, most - C[i]), most)
+            rest -= moved - u[i]
+            u[i] = moved
+    return u

@@ -5,6 +5,8 @@
     dual      D(β)   = −½ βᵀKβ − Σ_i C_i ℓ_i*(−β_i/C_i)             maximise
     link      w(β)   = Σ_i β_i φ(x_i)
 
+With another regulariser r(w) than ½‖w‖² the dual has −r*(w(β)) in the place of −½ βᵀKβ, and w is no longer w(β).
+
 A problem knows both objectives and no solver. The weights w live in its `space`: a vector for the linear kernel,
 the coefficients of the samples for any other. Three ways to have a bias, never mixed up: ``"none"`` (b = 0),
 ``"augmented"`` (one more constant feature s, so b is penalised by b²/2s²) and ``"free"`` (not penalised; Σβ = 0).
@@ -31,11 +33,12 @@ from maxmargin.numeric.parallel import blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Matrix
 from maxmargin.numeric.sparse_columns import check_width
-from maxmargin.problem.bias import kinked_bias, kinks_with_slopes, smooth_bias
+from maxmargin.problem.bias import kinked_bias, pulls_at, smooth_bias
 from maxmargin.problem.projection import balanced, project
 from maxmargin.problem.space import KernelSpace, LinearSpace, Space, linear_space
 from maxmargin.problem.validation import (
     check_cost,
+    check_regularizer,
     check_rows,
     check_sample_weight,
     check_scale,
@@ -44,6 +47,10 @@ from maxmargin.problem.validation import (
     is_number,
     targets_of,
 )
+from maxmargin.regularizers import Regularizer
+from maxmargin.regularizers import regularizer as regularizer_by_name
+from maxmargin.regularizers.l2 import L2
+from maxmargin.shown import Shown
 
 Bias = Literal["none", "augmented", "free"]
 
@@ -54,14 +61,14 @@ BLOCK = 2**16
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Problem:
+class Problem(Shown):
     """One maximum-margin problem.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Samples in rows; float32 stays float32, CSR stays CSR, and neither is copied. For ``kernel="precomputed"``
-        the kernel matrix. Rows that do not fit into memory are `RowBlocks`, for the linear kernel.
+        Samples in rows, neither copied nor converted. For ``kernel="precomputed"`` the kernel matrix. Rows that do not
+        fit into memory are `RowBlocks`, for the linear kernel.
     y : array of length n, default None
         Two labels of any kind (the smaller becomes −1), or real targets for a regression loss; None for one-class.
     loss : str or Loss, default "hinge"
@@ -86,6 +93,8 @@ class Problem:
         Only for least squares, which can be either; by default what the loss is for.
     cache_bytes : float, default 1e9
         The cap on what is kept of the kernel matrix.
+    regularizer : str or Regularizer, default "l2"
+        "l2" is ½‖w‖², the maximum margin; "l1" is Σ|w_j|, for linear problems: it leaves most weights at 0.
 
     Examples
     --------
@@ -109,6 +118,7 @@ class Problem:
     task: Task
     classes: np.ndarray | None
     cache_bytes: float
+    regularizer: Regularizer
 
     def __init__(
         self,
@@ -125,6 +135,7 @@ class Problem:
         transform: Callable | None = None,
         task: Task | None = None,
         cache_bytes: float = CACHE_BYTES,
+        regularizer: str | Regularizer = "l2",
     ) -> None:
         loss, kernel = loss_by_name(loss), kernel_by_name(kernel)
         if bias not in get_args(Bias):
@@ -153,6 +164,8 @@ class Problem:
             raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
         weights = check_weights(C, given, class_weight, target, classes)
         check_scale(kernel, X, weights)
+        regularizer = regularizer_by_name(regularizer)
+        check_regularizer(regularizer, kernel, task, np.isinf(C))
         vars(self).update(
             X=X,
             target=target,
@@ -165,6 +178,7 @@ class Problem:
             task=task,
             classes=classes,
             cache_bytes=float(cache_bytes),
+            regularizer=regularizer,
         )
 
     @classmethod
@@ -179,6 +193,7 @@ class Problem:
         cache_bytes: float,
         bias_scale: float = 1.0,
         task: Task | None = None,
+        regularizer: Regularizer | None = None,
     ) -> Problem:
         """A problem of parts that have been checked before, with targets ±1 (or real ones) and a C for each sample."""
         other = object.__new__(cls)
@@ -195,6 +210,7 @@ class Problem:
             task=task,
             classes=np.array([-1.0, 1.0]) if task == "classification" else None,
             cache_bytes=float(cache_bytes),
+            regularizer=regularizer or L2(),
         )
         return other
 
@@ -242,7 +258,8 @@ class Problem:
     def __repr__(self) -> str:
         C = np.unique(self.C[self.C > 0])
         weight = f"C={C[0]:g}" if C.size == 1 else f"C={C[0]:g}..{C[-1]:g}"
-        return f"Problem(n={self.n}, d={self.X.shape[1]}, {self.loss}, {self.kernel}, bias={self.bias!r}, {weight})"
+        what = f"{self.loss}, {self.kernel if self.regularizer.quadratic else self.regularizer}"
+        return f"Problem(n={self.n}, d={self.X.shape[1]}, {what}, bias={self.bias!r}, {weight})"
 
     def with_augmented_bias(self, scale: float) -> Problem:
         """The same problem with an augmented bias of the given scale; the data is shared, not copied."""
@@ -270,22 +287,29 @@ class Problem:
             total += float(self.C[part] @ self.loss.value(z[part], self.target[part]))
         return total
 
+    def regularization(self, w: np.ndarray, scores: np.ndarray | None = None) -> float:
+        """r(w); the scores of w save a product with K."""
+        return 0.5 * self.space.sqnorm(w, scores) if self.regularizer.quadratic else self.regularizer.value(w)
+
     def primal(self, w: np.ndarray, b: float = 0.0) -> float:
         """P(w, b) for w in the problem's space; the hard margin is +∞ where a margin is below 1."""
         s = self.space.scores(w)
+        own = self.regularization(w, s)
         if self.hard:
-            return 0.5 * self.space.sqnorm(w, s) if self.margin(s + b) >= 1.0 else np.inf
-        return 0.5 * self.space.sqnorm(w, s) + self.loss_sum(s + b) + (self.total or 0.0) * b
+            return own if self.margin(s + b) >= 1.0 else np.inf
+        return own + self.loss_sum(s + b) + (self.total or 0.0) * b
 
     def dual(self, beta: np.ndarray) -> float:
         """D(β); −∞ outside the box. Σβ = total is not asked for here: see `feasible`."""
         lower, upper = self.bounds
         if (beta < lower).any() or (beta > upper).any():
             return -np.inf
-        return self.dual_terms(beta) - 0.5 * self.space.sqnorm(self.space.combine(beta))
+        v = self.space.combine(beta)
+        own = 0.5 * self.space.sqnorm(v) if self.regularizer.quadratic else self.regularizer.conjugate(v)
+        return self.dual_terms(beta) - own
 
     def dual_terms(self, beta: np.ndarray) -> float:
-        """−Σ C_i ℓ_i*(−β_i/C_i): everything in the dual but −½βᵀKβ."""
+        """−Σ C_i ℓ_i*(−β_i/C_i): everything in the dual but the regulariser's part."""
         if self.form is not None:
             return self.form.value(beta)
         used = self.C > 0
@@ -326,21 +350,10 @@ class Problem:
 
     def pulls(self, scores: np.ndarray) -> np.ndarray:
         """U = −C ℓ'(z) at the best bias; with a free bias the samples at a kink share so that Σu = total."""
-        b = self.best_bias(scores)
-        z = scores + b
-        u = -self.C * self.loss.slope(z, self.target)
-        if self.total is None:
-            return u
-        rest = self.total - float(u.sum())
-        if self.loss.smooth:
-            return self.feasible(u) if rest else u
-        for steepest, kink in kinks_with_slopes(self.loss, self.target):
-            for i in np.flatnonzero(np.abs(z - kink) <= 1e-9 * (1.0 + np.abs(z))):
-                most = -self.C[i] * steepest[i]  # before the kink; one slope less behind it
-                moved = min(max(u[i] + rest, most - self.C[i]), most)
-                rest -= moved - u[i]
-                u[i] = moved
-        return self.feasible(u) if abs(rest) > 1e-12 * float(np.abs(u).sum()) else u
+        u = pulls_at(self.loss, self.target, self.C, self.total, scores + self.best_bias(scores))
+        off = 0.0 if self.total is None else abs(self.total - float(u.sum()))
+        smooth_enough = 0.0 if self.loss.smooth else 1e-12 * float(np.abs(u).sum())
+        return self.feasible(u) if off > smooth_enough else u
 
     def feasible(self, beta: np.ndarray) -> np.ndarray:
         """The nearest point of the dual's feasible set."""
@@ -368,10 +381,13 @@ class Problem:
 
     def best_multiple(self, beta: np.ndarray) -> float:
         """The maximiser of θ ↦ D(θβ) on [0, 1]."""
-        sqnorm = self.space.sqnorm(self.space.combine(beta))
+        v = self.space.combine(beta)
+        sqnorm = self.space.sqnorm(v) if self.regularizer.quadratic else 0.0
         if self.form is not None:
-            return self.form.best_multiple(beta, sqnorm)
-        return self.loss.best_multiple(beta, self.target, self.C, sqnorm)
+            best = self.form.best_multiple(beta, sqnorm)
+        else:
+            best = self.loss.best_multiple(beta, self.target, self.C, sqnorm)
+        return best if self.regularizer.quadratic else min(best, self.regularizer.reach(v))
 
     # New data
 

@@ -125,3 +125,15 @@ def _settle(beta, distance, lower, upper, total):
         beta[i] = moved
         if rest == 0.0:
             return
+
+
+def repaired(beta: np.ndarray, lower: np.ndarray, upper: np.ndarray, total: float | None) -> np.ndarray:
+    """A feasible point near β: what is at a bound stays there, if the others can make up the sum."""
+    clipped = np.clip(beta, lower, upper)
+    free = (clipped > lower) & (clipped < upper)
+    if total is not None and free.any():
+        rest = total - float(clipped[~free].sum())
+        if lower[free].sum() <= rest <= upper[free].sum():
+            clipped[free] = project(clipped[free], lower[free], upper[free], rest)
+            return clipped
+    return project(beta, lower, upper, total)

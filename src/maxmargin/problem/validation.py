@@ -15,6 +15,7 @@ from maxmargin.losses.base import Task
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Matrix
+from maxmargin.regularizers import Regularizer
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
@@ -300,3 +301,19 @@ def check_cost(C: float | None, lam: float | None) -> float:
     if not is_number(lam) or not 0.0 <= lam < np.inf or (0.0 < lam < 1e-300):
         raise InvalidInput(f"lam is {lam!r}; it must be 0 (a hard margin) or a finite number ≥ 1e-300")
     return 1.0 / float(lam) if lam > 0 else np.inf
+
+
+def check_regularizer(regularizer: Regularizer, kernel: Kernel, task: Task, hard: bool) -> None:
+    """A regulariser of single weights needs weights with coordinates, a finite C, and a dual that may be scaled."""
+    if regularizer.quadratic:
+        return
+    name = regularizer.name
+    if task == "novelty":
+        raise InvalidInput(f"the one-class loss is for regularizer='l2'; regularizer={name!r} needs classes or targets")
+    if not kernel.linear:
+        raise InvalidInput(
+            f"regularizer={name!r} is about the weights of single features, which kernel={kernel.name!r} does not have;"
+            f" use kernel='linear' or regularizer='l2'"
+        )
+    if hard:
+        raise InvalidInput(f"C=inf is the hard margin of regularizer='l2'; regularizer={name!r} needs a finite C")

@@ -22,7 +22,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.models import Model, model_of
-from maxmargin.page import document, facts, place, write
+from maxmargin.page import Page, document, facts, place, written
 from maxmargin.report.advice import things_to_do
 from maxmargin.report.fit import Fit
 from maxmargin.report.machines import Machine, machines_of, machines_of_estimator, machines_page
@@ -39,34 +39,35 @@ _TITLES = {"classification": "Classification", "regression": "Regression", "nove
 _PICTURES = {"classification": "The boundary", "regression": "The fit", "novelty": "The boundary"}
 
 
-def report(fitted: Any, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> Path:
-    """Write a fit as one self-contained HTML file, whole or not at all.
+def report(fitted: Any, path: str | os.PathLike[str] | None = None, X: Any = None, y: Any = None) -> Path | Page:
+    """Write a fit as one self-contained HTML file, whole or not at all; or show it in a notebook.
 
     Parameters
     ----------
     fitted : Result, Model or fitted estimator
         Any fit: classification, regression or one-class, finished or not. A `Result` has its data with it, and gets
         pictures of it; a `Model` or an estimator gets a section for each of its machines.
-    path : str or path
+    path : str or path, default None
         The file to write; its folder must exist. An old file stays until the new one is complete.
     X, y : array-like, default None
         Rows and their targets to score a model or an estimator on; a `Result` has its own.
 
     Returns
     -------
-    Path
-        The file that was written.
+    Path or Page
+        The file that was written; without a path the page itself, which a notebook shows inline.
 
     Examples
     --------
     >>> from maxmargin import SVC
     >>> report(SVC().fit(X, y), "fit.html", X, y)
     """
-    place(path)  # a folder that is not there is refused before the figures are drawn
+    if path is not None:
+        place(path)  # a folder that is not there is refused before the figures are drawn
     if isinstance(fitted, Result):
         if X is not None or y is not None:
             raise InvalidInput("a Result has its data with it; drop X and y")
-        return write(path, _page(Fit(fitted)))
+        return written(path, _page(Fit(fitted)))
     if (X is None) != (y is None):
         raise InvalidInput("a report scores a model on rows and their targets; give X and y, or neither")
     if isinstance(fitted, Model):
@@ -80,14 +81,14 @@ def report_machines(
     model: Model,
     machines: Sequence[Machine],
     tol: float,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     X: Any = None,
     y: Any = None,
-) -> Path:
+) -> Path | Page:
     """Write the page of a model whose machines are known."""
     if X is not None and not hasattr(X, "shape"):
         X = np.asarray(X, dtype=np.float64)
-    return write(path, machines_page(model, machines, tol, X, None if y is None else np.asarray(y)))
+    return written(path, machines_page(model, machines, tol, X, None if y is None else np.asarray(y)))
 
 
 def _page(fit: Fit) -> str:

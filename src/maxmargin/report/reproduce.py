@@ -14,6 +14,7 @@ from maxmargin.problem import Problem
 from maxmargin.report.setting import parameters
 from maxmargin.report.words import paragraph
 from maxmargin.result import Reason, Result
+from maxmargin.solvers import Solver
 
 
 def reproduce(result: Result) -> str:
@@ -28,12 +29,23 @@ def reproduce(result: Result) -> str:
 
 def snippet(result: Result) -> str:
     """The code that makes this fit from the same X and y."""
+    weights = ["# my_weights: C times the weight of each sample"] if is_weighted(result.problem) else []
+    solver = None if result.chosen else result.solver
+    return "\n".join(code(result.problem, solver, _end(result), weights))
+
+
+def code(problem: Problem, solver: Solver | None, end: list[str], before: list[str]) -> list[str]:
+    """The lines that pose a problem and solve it (None is "auto"); `before` comes after the imports."""
     imports = ["from maxmargin import Problem, solve"]
-    made = _call("Problem", _data(result.problem) + _options(result.problem, imports))
-    solver = repr("auto") if result.chosen else _expression(result.solver, "my_solver", imports)
-    solved = _call("solve", ["problem", f"solver={solver}", *_end(result)])
-    weights = ["# my_weights: C times the weight of each sample"] if "my_weights" in made else []
-    return "\n".join([*imports, "", *weights, f"problem = {made}", f"result = {solved}", "print(result.certificate)"])
+    made = _call("Problem", _data(problem) + _options(problem, imports))
+    chosen = repr("auto") if solver is None else _expression(solver, "my_solver", imports)
+    solved = _call("solve", ["problem", f"solver={chosen}", *end])
+    return [*imports, "", *before, f"problem = {made}", f"result = {solved}", "print(result.certificate)"]
+
+
+def is_weighted(problem: Problem) -> bool:
+    """Whether the samples have different weights; only their products with C are known."""
+    return np.unique(problem.C).size > 1
 
 
 def _call(name: str, arguments: list[str]) -> str:
@@ -55,12 +67,13 @@ def _options(problem: Problem, imports: list[str]) -> list[str]:
     ]
     if problem.bias_scale != 1.0:
         options.append(f"bias_scale={problem.bias_scale!r}")
+    if not problem.regularizer.quadratic:
+        options.append(f"regularizer={problem.regularizer.name!r}")
     if problem.transform is not None:
         options.append("transform=my_transform")
     if problem.task != problem.loss.task:
         options.append(f"task={problem.task!r}")
-    weighted = np.unique(problem.C).size > 1
-    # Only the products of C and the weights are known: they go into the weights.
+    weighted = is_weighted(problem)  # the products of C and the weights go into the weights
     options.append('C=float("inf")' if problem.hard else f"C={1.0 if weighted else float(problem.C[0])!r}")
     return [*options, "sample_weight=my_weights"] if weighted else options
 

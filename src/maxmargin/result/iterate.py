@@ -74,6 +74,8 @@ class Iterate:
         The problem that the solver is really working on, and its point there (the penalty method).
     answer : bool, default False
         Whether it is the solver's answer, to be kept whatever its gap (the perceptron does not minimise one).
+    tau : float, default None
+        The margin ρ or the tube ε of a ν-problem, as the certificate found it.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class Iterate:
     event: Event | None = None
     related: Related | None = None
     answer: bool = False
+    tau: float | None = None
 
     def kept(self) -> Iterate:
         """A copy that does not change when the solver goes on."""

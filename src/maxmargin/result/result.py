@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from os import PathLike
@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result.iterate import Iterate
 from maxmargin.result.trace import Trace
+from maxmargin.shown import Shown
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
     from maxmargin.certificate.kkt import KKT
+    from maxmargin.page import Page
     from maxmargin.solvers.base import Solver
 
 
@@ -68,9 +70,15 @@ class Status:
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.text}"
 
+    def __getstate__(self) -> dict[str, str]:
+        return {"reason": self.reason.name, "text": self.text}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        vars(self).update(reason=Reason[state["reason"]], text=state["text"])
+
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Shown):
     """A fit with its proof: the point, the certificate, the trace, and the problem they belong to.
 
     Attributes
@@ -111,6 +119,32 @@ class Result:
     tol: float
     related: dict[str, Certificate] = field(default_factory=dict)
     chosen: bool = False
+
+    @cached_property
+    def ordinary(self) -> Result:
+        """The same fit as one of the ordinary problem whose margin or tube a ν-problem has found; itself for others.
+
+        The ν of the classes has a margin ρ, which becomes 1: w, b and β are divided by it, and so is C.
+        """
+        problem, point, one = self.problem, self.point, self.certificate
+        if not isinstance(problem, NuProblem):
+            return self
+        tau = point.tau or 0.0
+        scale = tau if problem.of_classes and tau > 0.0 else 1.0
+        assert point.w is not None and point.b is not None and point.beta is not None
+        moved = tau * float(np.abs(point.beta).sum()) * (1.0 if problem.of_classes else -1.0)
+        certificate = replace(
+            one,
+            primal=(one.primal + moved) / scale**2,
+            dual=(one.dual + moved) / scale**2,
+            rounding=one.rounding / scale**2,
+            infeasibility=one.infeasibility / scale,
+            kkt_violation=one.kkt_violation / scale,
+        )
+        ordinary = problem.at(scale if problem.of_classes else tau)
+        beta = np.clip(point.beta / scale, *ordinary.bounds)
+        point = replace(point, w=point.w / scale if problem.linear else beta, b=point.b / scale, beta=beta)
+        return replace(self, problem=ordinary, point=point, certificate=certificate)
 
     @cached_property
     def w(self) -> np.ndarray | None:
@@ -187,7 +221,8 @@ class Result:
         """The KKT conditions one by one, with the residual and the worst sample of each; prints as a table."""
         from maxmargin.certificate.kkt import kkt_of
 
-        return kkt_of(self.problem, self.point)
+        ordinary = self.ordinary
+        return kkt_of(ordinary.problem, ordinary.point)
 
     @property
     def support(self) -> np.ndarray:
@@ -219,11 +254,14 @@ class Result:
 
         return examine(self.problem, self.point, wanted=self.tol).certificate
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path."""
+    def report(self, path: str | PathLike[str] | None = None) -> Path | Page:
+        """Write this fit as one self-contained HTML file: verdict, certificate, figures, advice; returns its path.
+
+        Without a path it returns the page itself, which a notebook shows inline.
+        """
         from maxmargin.report import report
 
-        return report(self, path)
+        return report(self.ordinary, path)
 
     @property
     def _weights(self) -> np.ndarray:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.errors import MissingExtra
 from maxmargin.result.iterate import Event
+from maxmargin.shown import Shown
 
 if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
@@ -44,9 +46,12 @@ COLUMNS = (
     "beta_sum",
 )
 
+#: The columns that count something.
+WHOLE = ("iteration", "support", "free", "bound")
+
 
 @dataclass(eq=False)
-class Trace:
+class Trace(Shown):
     """What the loop saw, one row per look; ``trace["gap"]`` is a column. The clock stood still while it looked.
 
     The columns are ``iteration``, ``seconds``, ``primal``, ``dual``, ``gap``, ``relative_gap``, ``kkt_violation``,
@@ -93,6 +98,14 @@ class Trace:
 
     def __getitem__(self, column: str) -> np.ndarray:
         return np.array([row[COLUMNS.index(column)] for row in self.rows], dtype=np.float64)
+
+    def to_frame(self) -> Any:
+        """The looks as a pandas DataFrame, one row per look."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("a trace as a table needs pandas; run: pip install pandas") from None
+        return pandas.DataFrame(self.rows, columns=list(COLUMNS)).astype({name: "int64" for name in WHOLE})
 
     def __len__(self) -> int:
         return len(self.rows)

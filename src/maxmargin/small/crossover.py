@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import combination, copy_to, inner, mean_size, places_of, product, sum_of
 from maxmargin.small.cholesky import factor, substitute
 
 
 @compiled
 def betas(boxed, a, beta):
     """Β from the variables."""
-    beta[:] = boxed.base
+    copy_to(beta, boxed.base)
     for k in range(len(a)):
         beta[boxed.sample[k]] += boxed.sign[k] * a[k]
 
@@ -23,7 +24,7 @@ def betas(boxed, a, beta):
 @compiled
 def crossed_over(boxed, at, free, beta, inside):
     """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
-    size = max(np.abs(boxed.q).mean(), 1e-300)
+    size = max(mean_size(boxed.q), 1e-300)
     m = len(at.a)
     a = np.empty(m)
     for k in range(m):
@@ -41,7 +42,7 @@ def crossed_over(boxed, at, free, beta, inside):
                 excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
                 if inside[k]:
                     room += min(a[k], boxed.c[k] - a[k])
-            if abs(excess) <= 1e-15 * boxed.c.sum():  # the certificate counts the rest as rounding
+            if abs(excess) <= 1e-15 * sum_of(boxed.c):  # the certificate counts the rest as rounding
                 break
             if abs(excess) >= room:
                 return False
@@ -53,36 +54,50 @@ def crossed_over(boxed, at, free, beta, inside):
 
 
 @compiled
+def _normal(rows, beta):
+    """Σ β_i x_i of the centred rows."""
+    w = combination(beta, rows.S)
+    for j in range(len(w)):
+        w[j] *= rows.scale[j]
+    return w
+
+
+@compiled
 def polish(rows, dual, boxed, inside, free, constant, b, beta):
     """Newton steps on the β inside their bounds alone, so that they satisfy their equations z = target ∓ tube exactly.
 
     They are kept where they stay inside their bounds.
     """
-    chosen, most = np.flatnonzero(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
+    chosen, most = places_of(inside), rows.S.shape[1] + 1 + (free or constant > 0.0)
     m = len(chosen)
     if m == 0 or m > most:
         return
     T = np.empty((m, rows.S.shape[1]))
     for k in range(m):
-        T[k] = rows.scale * rows.S[boxed.sample[chosen[k]]]
-    K = np.dot(T, T.T) + constant * constant
-    ridge = 1e-13 * np.trace(K) / m
+        for j in range(T.shape[1]):
+            T[k, j] = rows.scale[j] * rows.S[boxed.sample[chosen[k]], j]
+    K, trace = np.empty((m, m)), 0.0
     for k in range(m):
-        K[k, k] += ridge
+        for p in range(k + 1):
+            K[k, p] = inner(T[k], T[p]) + constant * constant
+        trace += K[k, k]
+    for k in range(m):
+        K[k, k] += 1e-13 * trace / m
     factor(K)
     ones = np.ones(m)
     substitute(K, ones)
-    moved, bias = beta.copy(), b + np.dot(rows.centre, rows.scale * np.dot(beta, rows.S))
+    moved, bias = beta.copy(), b + inner(rows.centre, _normal(rows, beta))
     for _ in range(3):
-        z = np.dot(T, rows.scale * np.dot(moved, rows.S)) + (bias if free else constant * constant * moved.sum())
+        z, shift = product(T, _normal(rows, moved)), bias if free else constant * constant * sum_of(moved)
         step = np.empty(m)
         for k in range(m):
             i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
-            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k]
+            step[k] = dual.target[i] - s * dual.tube[i] * (dual.tube[i] > 0.0) - z[k] - shift
         substitute(K, step)
         if free:
-            shift = (step.sum() + moved.sum()) / ones.sum()
-            step -= shift * ones
+            shift = (sum_of(step) + sum_of(moved)) / sum_of(ones)
+            for k in range(m):
+                step[k] -= shift * ones[k]
             bias += shift
         for k in range(m):
             moved[boxed.sample[chosen[k]]] += step[k]
@@ -91,7 +106,7 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
         a = s * (moved[i] - boxed.base[i])
         if not 0.0 < a < boxed.c[chosen[k]]:
             return
-    beta[:] = moved
+    copy_to(beta, moved)
 
 
 @compiled
@@ -100,7 +115,10 @@ def balanced(boxed, at, free, beta):
     betas(boxed, at.a, beta)
     if not free:
         return True
-    positive, negative = np.maximum(beta, 0.0).sum(), np.maximum(-beta, 0.0).sum()
+    positive, negative = 0.0, 0.0
+    for value in beta:
+        positive += max(value, 0.0)
+        negative += max(-value, 0.0)
     if not min(positive, negative) > 0.0:
         return False
     for i in range(len(beta)):

@@ -13,7 +13,8 @@ iteration costs one matrix of d × d, whatever the scale of the features; column
     4. The centred and corrected direction: σ = (μ after the affine step / μ)³.
     5. A step of 0.995 of the way to the nearest bound, the same for all variables.
     6. Variables that their multipliers hold at a bound are put there, the others take up what Σβ is off. The
-       certificate is about that β and w; where it fails, about β as it was, its heavier side scaled down.
+       certificate is about that β, w(β) and the middle of the biases that suit it; where it fails, about w as it was,
+       and then β as it was, its heavier side scaled down.
 
 Mehrotra, SIAM J. Optimization 2, 1992; Ferris & Munson, SIAM J. Optimization 13, 2002.
 """
@@ -24,7 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.certificate.kkt import extreme_slopes
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import combination, copy_lower, copy_to, inner, mean_size, product, sum_of
 from maxmargin.small.cholesky import factor, substitute
 from maxmargin.small.crossover import balanced, betas, crossed_over, polish
 from maxmargin.small.judge import judged
@@ -64,6 +67,14 @@ class Point(NamedTuple):
     v: np.ndarray
 
 
+class Inverse(NamedTuple):
+    """1/a, 1/(c − a) and 1/θ: what both directions of a step divide by."""
+
+    a: np.ndarray
+    rest: np.ndarray
+    theta: np.ndarray
+
+
 class Step(NamedTuple):
     """A direction: the change of a point."""
 
@@ -79,7 +90,8 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     n, d = rows.S.shape
     biased = free or constant > 0.0
     penalty = np.empty(d + 1)
-    penalty[:d] = 1.0 / (rows.scale * rows.scale)
+    for j in range(d):
+        penalty[j] = 1.0 / (rows.scale[j] * rows.scale[j])
     penalty[d] = 1.0 / (constant * constant) if constant > 0.0 else 0.0
     boxed = _boxed(dual)
     at = _first_point(boxed, d)
@@ -89,7 +101,7 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     step = 0
     while step < MOST_STEPS:
         # 1.
-        z = np.dot(rows.S, at.v[:d]) + at.v[d]
+        z = _scores(rows.S, at.v)
         betas(boxed, at.a, beta)
         gap, size, residual = _gap(rows.S, dual, penalty, biased, z, beta, at.v)
         if gap < 0.5 * best:
@@ -99,34 +111,71 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
         if gap <= enough * size or since > 4 or not np.isfinite(gap):
             break
         # 2.
-        theta, diagonal = _curvatures(boxed, at, n)
+        inverse, diagonal = _curvatures(boxed, at, n)
         _matrix(rows.S, diagonal, penalty, biased, H, root)
         factor(H)
         # 3.
         mu, zeros = _mean_product(at), np.zeros(len(boxed.c))
-        affine = _direction(rows.S, H, boxed, at, theta, z, residual, zeros, zeros)
+        affine = _direction(rows.S, H, boxed, at, inverse, z, residual, zeros, zeros)
         t = _longest(at, affine)
         after = _mean_product_after(at, affine, t)
         # 4.
         sigma = (after / mu) ** 3
-        to_low = sigma * mu - affine.a * affine.low
-        to_high = sigma * mu + affine.a * affine.high
-        direction = _direction(rows.S, H, boxed, at, theta, z, residual, to_low, to_high)
+        to_low, to_high = np.empty(len(zeros)), np.empty(len(zeros))
+        for k in range(len(zeros)):
+            to_low[k] = sigma * mu - affine.a[k] * affine.low[k]
+            to_high[k] = sigma * mu + affine.a[k] * affine.high[k]
+        direction = _direction(rows.S, H, boxed, at, inverse, z, residual, to_low, to_high)
         # 5.
         t = min(1.0, SHORT * _longest(at, direction))
         _move(at, direction, t)
         step += 1
     # 6.
-    w[:] = at.v[:d] / rows.scale
-    b = at.v[d] - np.dot(rows.centre, w)
-    proved = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    inside = np.zeros(len(boxed.c), np.bool_)
-    if np.isfinite(best) and crossed_over(boxed, at, free, beta, inside):
+    for j in range(d):
+        w[j] = at.v[j] / rows.scale[j]
+    b = at.v[d] - inner(rows.centre, w)
+    if not np.isfinite(best):
+        return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    return _vertex(rows, dual, (boxed, at), (free, constant), tol, (w, b, beta, codes), step)
+
+
+@compiled
+def _vertex(rows, dual, inner_point, bias, tol, found, steps):
+    """Step 6.: the fields of `Proved`."""
+    boxed, at = inner_point
+    free, constant = bias
+    w, b, beta, codes = found
+    proved, inside = (-1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), np.zeros(len(boxed.c), np.bool_)
+    if crossed_over(boxed, at, free, beta, inside):
         polish(rows, dual, boxed, inside, free, constant, b, beta)
-        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
-    if np.isfinite(best) and proved[0] < 0 and balanced(boxed, at, free, beta):
-        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, step)
+        linked = combination(beta, rows.X)
+        middle = _middle_bias(rows, dual, beta, linked, b) if free else constant * constant * sum_of(beta)
+        proved = judged(rows, dual, free, constant, tol, linked, middle, beta, codes, steps)
+        if proved[0] >= 0:
+            copy_to(w, linked)
+        else:
+            proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, steps)
+    if proved[0] < 0 and balanced(boxed, at, free, beta):
+        proved = judged(rows, dual, free, constant, tol, w, b, beta, codes, steps)
     return proved
+
+
+@compiled
+def _scores(S, v):
+    """⟨w, s⟩ + b of every row."""
+    z = product(S, v)
+    for i in range(len(z)):
+        z[i] += v[S.shape[1]]
+    return z
+
+
+@compiled
+def _middle_bias(rows, dual, beta, w, b):
+    """Half-way between the steepest rise and fall of the dual; b where nothing can move."""
+    scores = product(rows.X, w)
+    most, least = extreme_slopes(dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
+    middle = 0.5 * (most + least)
+    return middle if np.isfinite(middle) else b
 
 
 @compiled
@@ -150,9 +199,13 @@ def _boxed(dual):
 @compiled
 def _first_point(boxed, d):
     """The middle of the box, w = 0, and multipliers that make it stationary."""
-    size = max(np.abs(boxed.q).mean(), 1e-300)
-    half, zero = 0.5 * boxed.c, np.zeros(d + 1)
-    return Point(half, half.copy(), np.maximum(boxed.q, 0.0) + size, np.maximum(-boxed.q, 0.0) + size, zero)
+    size = max(mean_size(boxed.q), 1e-300)
+    m = len(boxed.c)
+    at = Point(np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.zeros(d + 1))
+    for k in range(m):
+        at.a[k] = at.rest[k] = 0.5 * boxed.c[k]
+        at.low[k], at.high[k] = max(boxed.q[k], 0.0) + size, max(-boxed.q[k], 0.0) + size
+    return at
 
 
 @compiled
@@ -160,8 +213,8 @@ def _gap(S, dual, penalty, biased, z, beta, v):
     """The gap of the pair, the size of the objective, and the residual of w = w(β) and the bias."""
     n, d = S.shape
     residual = np.empty(d + 1)
-    residual[:d] = np.dot(beta, S)
-    residual[d] = beta.sum() if biased else 0.0
+    copy_to(residual, combination(beta, S))
+    residual[d] = sum_of(beta) if biased else 0.0
     primal, value = 0.0, 0.0
     for j in range(d + 1):
         if penalty[j] > 0.0:
@@ -178,30 +231,35 @@ def _gap(S, dual, penalty, biased, z, beta, v):
 
 @compiled
 def _curvatures(boxed, at, n):
-    """θ of each variable, and Σ 1/θ of each sample."""
-    theta, diagonal = np.empty(len(boxed.c)), np.zeros(n)
-    for k in range(len(theta)):
-        theta[k] = at.low[k] / at.a[k] + at.high[k] / at.rest[k]
-        diagonal[boxed.sample[k]] += 1.0 / theta[k]
-    return theta, diagonal
+    """1/θ of each variable, and its sum for each sample."""
+    m = len(boxed.c)
+    inverse, diagonal = Inverse(np.empty(m), np.empty(m), np.empty(m)), np.zeros(n)
+    for k in range(m):
+        inverse.a[k], inverse.rest[k] = 1.0 / at.a[k], 1.0 / at.rest[k]
+        inverse.theta[k] = 1.0 / (at.low[k] * inverse.a[k] + at.high[k] * inverse.rest[k])
+    for k in range(m):
+        diagonal[boxed.sample[k]] += inverse.theta[k]
+    return inverse, diagonal
 
 
 @compiled
 def _matrix(S, diagonal, penalty, biased, H, root):
     """H = diag(penalty) + [S 1]ᵀ diag(diagonal) [S 1], its lower triangle."""
     n, d = S.shape
-    H[d, :] = 0.0
+    for j in range(d + 1):
+        H[d, j] = 0.0
     for i in range(n):
         r = np.sqrt(diagonal[i])
         for j in range(d):
             root[i, j] = r * S[i, j]
             H[d, j] += diagonal[i] * S[i, j]
         H[d, d] += diagonal[i]
-    H[:d, :d] = np.dot(root.T, root)
+    copy_lower(H, np.dot(root.T, root))
     for j in range(d + 1):
         H[j, j] += penalty[j]
     if not biased:
-        H[d, :] = 0.0
+        for j in range(d):
+            H[d, j] = 0.0
         H[d, d] = 1.0
 
 
@@ -226,26 +284,28 @@ def _mean_product_after(at, step, t):
 
 
 @compiled
-def _direction(S, H, boxed, at, theta, z, residual, to_low, to_high):
+def _direction(S, H, boxed, at, inverse, z, residual, to_low, to_high):
     """Newton's direction towards a·l = to_low and (c − a)·u = to_high; H is factored."""
     n, d = S.shape
-    m = len(theta)
+    m = len(boxed.c)
     right, pulls = np.empty(m), np.zeros(n)
     for k in range(m):
         off = -(boxed.sign[k] * z[boxed.sample[k]] + boxed.q[k] - at.low[k] + at.high[k])
-        right[k] = off + to_low[k] / at.a[k] - at.low[k] - to_high[k] / at.rest[k] + at.high[k]
-        pulls[boxed.sample[k]] += boxed.sign[k] * right[k] / theta[k]
+        right[k] = off + to_low[k] * inverse.a[k] - at.low[k] - to_high[k] * inverse.rest[k] + at.high[k]
+        pulls[boxed.sample[k]] += boxed.sign[k] * right[k] * inverse.theta[k]
     v = residual.copy()
-    v[:d] += np.dot(pulls, S)
+    pulled = combination(pulls, S)
+    for j in range(d):
+        v[j] += pulled[j]
     if H[d, d] != 1.0 or residual[d] != 0.0:
-        v[d] += pulls.sum()
+        v[d] += sum_of(pulls)
     substitute(H, v)
-    dz = np.dot(S, v[:d]) + v[d]
+    dz = _scores(S, v)
     a, low, high = np.empty(m), np.empty(m), np.empty(m)
     for k in range(m):
-        a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) / theta[k]
-        low[k] = (to_low[k] - at.low[k] * a[k]) / at.a[k] - at.low[k]
-        high[k] = (to_high[k] + at.high[k] * a[k]) / at.rest[k] - at.high[k]
+        a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) * inverse.theta[k]
+        low[k] = (to_low[k] - at.low[k] * a[k]) * inverse.a[k] - at.low[k]
+        high[k] = (to_high[k] + at.high[k] * a[k]) * inverse.rest[k] - at.high[k]
     return Step(a, low, high, v)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from maxmargin.certificate.kkt import extreme_slopes, fill_codes
 from maxmargin.numeric.compiled import compiled
+from maxmargin.numeric.sums import combination, inner, product, sum_of
 from maxmargin.small.proof import EPS, Sums, correct, objectives
 
 
@@ -14,17 +15,18 @@ def judged(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     """The fields of `Proved`, and the kinds; steps < 0 where the gap is not proved. β sums to 0 for a free bias."""
     X = rows.X
     n, d = X.shape
-    scores = np.dot(X, w)
-    v, count, size = np.dot(beta, X), 0, 0.0
+    scores = product(X, w)
+    v, count, size = combination(beta, X), 0, 0.0
     for i in range(n):
         count += beta[i] != 0.0
         size += abs(beta[i])
     inside = b / constant if constant > 0.0 else 0.0
-    last = constant * beta.sum()
-    sqnorm, dual_sqnorm = np.dot(w, w) + inside * inside, np.dot(v, v) + last * last
-    dual_scores = np.empty(n)
+    last = constant * sum_of(beta)
+    sqnorm, dual_sqnorm = inner(w, w) + inside * inside, inner(v, v) + last * last
+    dual_scores, z = product(X, v), np.empty(n)
     for i in range(n):
-        dual_scores[i] = np.dot(X[i], v) + constant * last
+        dual_scores[i] += constant * last
+        z[i] = scores[i] + b
     # The rounding of a score, of ‖w‖² and of ‖w(β)‖², as in `rounding.plain_errors`.
     largest = rows.largest + constant * constant
     R, norm, dual_norm = np.sqrt(largest), np.sqrt(sqnorm), np.sqrt(dual_sqnorm)
@@ -44,6 +46,5 @@ def judged(rows, dual, free, constant, tol, w, b, beta, codes, steps):
         return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     most, least = extreme_slopes(dual.target, dual_scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
     kkt = max(most - least if free else max(most, -least), 0.0)
-    z = scores + b
     fill_codes(dual.target, z, dual.tube, dual.lower, dual.upper, dual.C, beta, min(max(kkt, 1e-8), 1e-3), codes)
     return steps, b, primal, value, rounding, rest, kkt, correct(dual, z)

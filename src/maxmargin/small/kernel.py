@@ -31,12 +31,15 @@ from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate, Reason, Result, Status
 from maxmargin.small.proof import EPS, SHORTEST, Proved, SmallFit, Sums, converged_text, correct, dual_of, objectives
 from maxmargin.solvers.base import registry as solvers
+from maxmargin.solvers.kernel.outlying import lowest_first
 from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dual, kinks, land, slopes
 
 #: The most rows of a small problem: its kernel matrix has at most 18 MB.
 MOST_ROWS = 1500
 #: The most steps times rows (some tenths of a second): a problem that needs more is not small, whatever its size.
 MOST_WORK = 2e8
+#: The rows whose time a step takes at least, however few there are.
+LEAST_ROWS = 200
 #: Pair steps between two looks at the gap, which costs about one of them.
 BETWEEN = 16
 #: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
@@ -89,7 +92,7 @@ def solve_small_kernel(problem: Problem, tol: float, max_time: float | None) -> 
     assert form is not None and form.total is not None and isinstance(problem.space, KernelSpace)
     X = problem.X.astype(np.float64, copy=False)
     K = problem.kernel.block(X, X)
-    start = np.zeros(problem.n) if form.total == 0.0 else problem.feasible(np.zeros(problem.n))
+    start = np.zeros(problem.n) if form.total == 0.0 else lowest_first(problem, K.sum(axis=1))
     fit = run(values_of(np.ascontiguousarray(K)), form, problem.C, problem.space.rounding[0], tol, start)
     if not fit.done:
         return fit.beta
@@ -122,13 +125,15 @@ def run(
 def _solve_and_certify(values, dual, total, error, tol, beta, codes, most_work):
     """Steps 1. to 3.; the fields of `Proved`."""
     n = len(beta)
-    g = dual.target - dual.ridge * beta
+    g = np.empty(n)
+    for j in range(n):
+        g[j] = dual.target[j] - dual.ridge[j] * beta[j]
     for j in range(n):
         if beta[j] != 0.0:
             _add_row(values, j, -beta[j], g)
     diag = _diagonal(values)
     wanted, steps = AIM * tol, 0
-    while steps * n < most_work:
+    while steps * max(n, LEAST_ROWS) < most_work:
         # 1.
         asked = max(BETWEEN, int((LEAST_WORK - steps * n) / n))
         done = _pair_steps(values, dual, diag, beta, g, asked)
@@ -145,7 +150,9 @@ def _solve_and_certify(values, dual, total, error, tol, beta, codes, most_work):
                 # 3.
                 most, least = extreme_slopes(dual.target, scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
                 kkt = max(most - least, 0.0)
-                z = scores + b
+                z = np.empty(n)
+                for p in range(n):
+                    z[p] = scores[p] + b
                 close = min(max(kkt, 1e-8), 1e-3)
                 fill_codes(dual.target, z, dual.tube, dual.lower, dual.upper, dual.C, beta, close, codes)
                 return steps, b, primal, value, rounding, rest, kkt, correct(dual, z)
@@ -161,7 +168,9 @@ def _pair_steps(values, dual, diag, beta, g, asked):
     n, a = len(g), values.aa.shape[0]
     up, down, rise = np.empty(n), np.empty(n), np.empty(n)
     slopes(beta, dual.tube, dual.lower, dual.upper, g, up, down, rise)
-    curvature = diag + dual.ridge
+    curvature = np.empty(n)
+    for p in range(n):
+        curvature[p] = diag[p] + dual.ridge[p]
     slope, gains, lanes = np.empty(n), np.empty(n), np.empty(LANES)
     for k in range(asked):
         i = place_of_largest(rise, lanes)
@@ -201,7 +210,8 @@ def _row(values, i):
         return values.aa[i], values.ab[i]
     i -= a
     if not values.copied[i]:
-        values.ba[i] = values.ab[:, i]
+        for p in range(a):
+            values.ba[i, p] = values.ab[p, i]
         values.copied[i] = True
     return values.ba[i], values.bb[i]
 

@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from maxmargin.losses import DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.row_blocks import RowBlocks
+from maxmargin.numeric.sums import combination, copy_lower, product, sum_of
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status
 from maxmargin.small.cholesky import factor, substitute
@@ -73,16 +74,39 @@ def small_rows(X: Any, centred: bool) -> Rows | None:
     if d > MOST_FEATURES or n * d > MOST_NUMBERS or n * d * d > MOST_WORK:
         return None
     X = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = X.mean(axis=0) if centred else np.zeros(d)
-        S = X - centre
-        scale = np.sqrt(np.einsum("ij,ij->j", S, S) / n)
-        largest = float(np.einsum("ij,ij->i", X, X).max(initial=0.0))
-    if not (np.isfinite(scale).all() and np.isfinite(largest) and (scale * scale > 0.0)[scale > 0.0].all()):
+    S, centre, scale, largest = _standardised(X, centred)
+    squares = scale * scale
+    if not (np.isfinite(squares.sum()) and np.isfinite(largest) and (squares > 0.0).all()):
         return None
-    scale[scale == 0.0] = 1.0
-    S /= scale
     return Rows(X, S, centre, scale, largest)
+
+
+@compiled
+def _standardised(X, centred):
+    """S, the centre and the scale of the columns (1 for a constant one), and the largest ‖x‖²."""
+    n, d = X.shape
+    S, centre, scale, largest = np.empty((n, d)), np.zeros(d), np.zeros(d), 0.0
+    if centred:
+        for i in range(n):
+            for j in range(d):
+                centre[j] += X[i, j]
+        for j in range(d):
+            centre[j] /= n
+    for i in range(n):
+        square = 0.0
+        for j in range(d):
+            square += X[i, j] * X[i, j]
+            S[i, j] = X[i, j] - centre[j]
+            scale[j] += S[i, j] * S[i, j]
+        largest = max(largest, square)
+    for j in range(d):
+        scale[j] = np.sqrt(scale[j] / n)
+        if scale[j] == 0.0:
+            scale[j] = 1.0
+    for i in range(n):
+        for j in range(d):
+            S[i, j] /= scale[j]
+    return S, centre, scale, largest
 
 
 def is_small_loss(form: DualForm | None, rows: Rows) -> bool:
@@ -137,7 +161,9 @@ def run(rows: Rows, form: DualForm, C: np.ndarray, free: bool, constant: float, 
 def _solve_and_certify(rows, dual, free, constant, tol, w, beta, codes):
     """Steps 1. to 4.; fills w (of the rows as they are), β and the kinds, and returns the fields of `Proved`."""
     n, d = rows.S.shape
-    penalty = 1.0 / (rows.scale * rows.scale)
+    penalty = np.empty(d)
+    for j in range(d):
+        penalty[j] = 1.0 / (rows.scale[j] * rows.scale[j])
     biased = free or constant > 0.0
     bias_penalty = 1.0 / (constant * constant) if constant > 0.0 else 0.0
     v, z, u, a = np.zeros(d + 1), np.zeros(n), np.empty(n), np.empty(n)
@@ -146,8 +172,10 @@ def _solve_and_certify(rows, dual, free, constant, tol, w, beta, codes):
         # 1.
         value = _pulls(dual, z, u, a)
         gradient = np.empty(d + 1)
-        gradient[:d] = penalty * v[:d] - np.dot(u, rows.S)
-        gradient[d] = bias_penalty * v[d] - u.sum() if biased else 0.0
+        pulled = combination(u, rows.S)
+        for j in range(d):
+            gradient[j] = penalty[j] * v[j] - pulled[j]
+        gradient[d] = bias_penalty * v[d] - sum_of(u) if biased else 0.0
         gap, size = 0.0, 0.0
         for j in range(d):
             gap += 0.5 * (rows.scale[j] * gradient[j]) ** 2
@@ -158,26 +186,38 @@ def _solve_and_certify(rows, dual, free, constant, tol, w, beta, codes):
         off = abs(gradient[d]) * abs(v[d]) if free else 0.0
         # 2.
         if gap + off <= enough * (size + value):
-            w[:] = v[:d] / rows.scale
-            b = v[d] - np.dot(rows.centre, w)
+            b = _unscaled(rows, v, w)
             proved = _certified(rows, dual, free, constant, tol, w, b, beta, codes, step)
             if proved[0] >= 0 or enough <= 1e-9 * tol:
                 return proved
             enough *= 1e-3
         # 3.
         direction = _direction(rows.S, a, penalty, bias_penalty, biased, gradient)
-        if not np.isfinite(direction.sum()):
+        if not np.isfinite(sum_of(direction)):
             break
         # 4.
-        dz = np.dot(rows.S, direction[:d]) + direction[d]
+        dz = product(rows.S, direction)
+        for i in range(n):
+            dz[i] += direction[d]
         t = _line_search(dual, z, dz, v, direction, penalty, bias_penalty)
         if not t > 0.0:
             break
-        v += t * direction
-        z += t * dz
-    w[:] = v[:d] / rows.scale
-    b = v[d] - np.dot(rows.centre, w)
+        for j in range(d + 1):
+            v[j] += t * direction[j]
+        for i in range(n):
+            z[i] += t * dz[i]
+    b = _unscaled(rows, v, w)
     return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+
+
+@compiled
+def _unscaled(rows, v, w):
+    """Fill w, for the rows as they are, and return b."""
+    b = v[len(w)]
+    for j in range(len(w)):
+        w[j] = v[j] / rows.scale[j]
+        b -= rows.centre[j] * w[j]
+    return b
 
 
 @compiled
@@ -187,7 +227,7 @@ def _pulls(dual, z, u, a):
     for i in range(len(z)):
         u[i] = pull(dual, i, z[i])
         inside = u[i] != 0.0 and dual.lower[i] < u[i] < dual.upper[i]
-        a[i] = 1.0 / dual.ridge[i] if inside else 0.0
+        a[i] = dual.steepness[i] if inside else 0.0
         total += (dual.target[i] - z[i]) * u[i] - dual.tube[i] * abs(u[i]) - 0.5 * dual.ridge[i] * u[i] * u[i]
     return total
 
@@ -210,14 +250,17 @@ def _direction(S, a, penalty, bias_penalty, biased, gradient):
             H[d, d] += a[i]
             k += 1
     if used > 0:
-        H[:d, :d] = np.dot(T.T, T)
+        copy_lower(H, np.dot(T.T, T))
     for j in range(d):
         H[j, j] += penalty[j]
     H[d, d] += bias_penalty
     if not biased or H[d, d] == 0.0:
-        H[d, :] = 0.0
+        for j in range(d):
+            H[d, j] = 0.0
         H[d, d] = 1.0
-    x = -gradient
+    x = np.empty(d + 1)
+    for j in range(d + 1):
+        x[j] = -gradient[j]
     factor(H)
     substitute(H, x)
     return x
@@ -240,7 +283,7 @@ def _line_search(dual, z, dz, v, direction, penalty, bias_penalty):
             u = pull(dual, i, z[i] + t * dz[i])
             slope -= u * dz[i]
             if u != 0.0 and dual.lower[i] < u < dual.upper[i]:
-                bend += dz[i] * dz[i] / dual.ridge[i]
+                bend += dz[i] * dz[i] * dual.steepness[i]
         if slope > 0.0:
             high = t
         else:
@@ -262,8 +305,9 @@ def _certified(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     """The certificate of (w, b) and β = −C ℓ'(z), from the rows as they are; `Proved` with steps < 0 where it fails."""
     n = len(beta)
     positive, negative = 0.0, 0.0
+    scores = product(rows.X, w)
     for i in range(n):
-        beta[i] = pull(dual, i, np.dot(rows.X[i], w) + b)
+        beta[i] = pull(dual, i, scores[i] + b)
         if beta[i] > 0.0:
             positive += beta[i]
         else:

@@ -21,10 +21,12 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class Dual(NamedTuple):
-    """The arrays of a quadratic dual, as in `DualForm`, and the weights of the samples."""
+    """The arrays of a quadratic dual, as in `DualForm`, 1/ridge, and the weights of the samples."""
 
     target: np.ndarray
     ridge: np.ndarray
+    #: Infinite where there is no ridge: then the slope of the loss jumps.
+    steepness: np.ndarray
     tube: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
@@ -33,7 +35,8 @@ class Dual(NamedTuple):
 
 def dual_of(form: DualForm, C: np.ndarray) -> Dual:
     """The arrays of a form, for compiled code."""
-    return Dual(form.target, form.ridge, form.tube, form.lower, form.upper, C)
+    with np.errstate(divide="ignore"):
+        return Dual(form.target, form.ridge, 1.0 / form.ridge, form.tube, form.lower, form.upper, C)
 
 
 class Proved(NamedTuple):
@@ -136,9 +139,7 @@ def pull(dual, p, z):
     """The u that attains C ℓ(z) = max_u (target − z)u − tube|u| − ½ ridge u²: −C ℓ'(z)."""
     slope = dual.target[p] - z
     steep = max(slope - dual.tube[p], 0.0) + min(slope + dual.tube[p], 0.0)
-    if steep == 0.0:
-        return 0.0
-    u = steep / dual.ridge[p] if dual.ridge[p] > 0.0 else np.inf * steep
+    u = steep * dual.steepness[p] if steep != 0.0 else 0.0
     return min(max(u, dual.lower[p]), dual.upper[p])
 
 

@@ -16,7 +16,7 @@ from maxmargin.gram import Gram
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Rows, scores_of_rows
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.problem.space import LinearSpace
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
@@ -57,8 +57,12 @@ class Solver(ABC):
     starts: ClassVar[Starts] = ()
     #: Whether it has no end of its own: where it ends all the same, rounding leaves nothing to gain.
     endless: ClassVar[bool] = False
+    #: The regularisers that it can do.
+    regularizers: ClassVar[tuple[str, ...]] = ("l2",)
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
+    #: Whether it keeps the second sum of a ν-problem.
+    takes_nu: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse a field that has none of the values of its `Literal`; subclasses check the rest of theirs."""
@@ -89,6 +93,8 @@ class Solver(ABC):
 
 def reliable(problem: Problem) -> str:
     """The name of a solver that would do, for any problem at all."""
+    if not problem.regularizer.quadratic:
+        return "proximal-newton"
     if problem.form is None:
         return "truncated-newton"
     return "smo" if problem.bias == "free" else "coordinate-ascent"
@@ -98,6 +104,22 @@ def refuse_blocks(solver: Solver, problem: Problem) -> str | None:
     """The refusal of rows that are not in memory all at once."""
     if isinstance(problem.X, RowBlocks) and not solver.streams:
         return "it needs all rows in memory, and these come in blocks; use solver='auto'"
+    return None
+
+
+def refuse_regularizer(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a regulariser."""
+    name = problem.regularizer.name
+    if name in solver.regularizers:
+        return None
+    known = " or ".join(map(repr, solver.regularizers))
+    return f"it cannot do regularizer={name!r}, only {known}; use solver={reliable(problem)!r}"
+
+
+def refuse_nu(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a ν-problem, whose dual has one sum more."""
+    if isinstance(problem, NuProblem) and not solver.takes_nu:
+        return "it does not keep the second sum of a ν-problem; use solver='smo'"
     return None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.problem import Problem
-from maxmargin.solvers.base import Solver, refuse_blocks, registry, reliable
+from maxmargin.problem import NuProblem, Problem
+from maxmargin.solvers.base import Solver, refuse_blocks, refuse_nu, refuse_regularizer, registry, reliable
 
 #: Rows up to which a problem is small: for pair steps, and for Newton steps on the primal.
 SMALL, MEDIUM = 1000, 4000
@@ -36,7 +36,11 @@ def candidates(problem: Problem) -> dict[str, float]:
     What these do not accept goes to the solvers that accept any problem of their kind; and so does a linear one-class
     problem, whose optimum is 0 where the origin is among the samples: no relative gap can tell that it is reached.
     """
+    if isinstance(problem, NuProblem):
+        return {"smo": np.inf}
     n, d, free = problem.n, problem.X.shape[1], problem.bias == "free"
+    if not problem.regularizer.quadratic:
+        return {name: np.inf for name in registry if refusal(registry[name], problem) is None}
     usual = "coordinate-newton" if problem.linear else "working-set"
     names: dict[str, float] = {}
     if problem.linear and problem.loss.smooth and n <= MEDIUM and d <= min(n, FEW):
@@ -54,4 +58,5 @@ def candidates(problem: Problem) -> dict[str, float]:
 
 def refusal(solver: Solver, problem: Problem) -> str | None:
     """Why a solver does not take a problem, in one sentence; None where it does."""
-    return refuse_blocks(solver, problem) or solver.accepts(problem)
+    refused = refuse_blocks(solver, problem) or refuse_nu(solver, problem) or refuse_regularizer(solver, problem)
+    return refused or solver.accepts(problem)

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Matrix
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result import Iterate
 
 #: Rows are far from the origin where their mean is this many times as long as their standard deviation.
@@ -76,7 +76,7 @@ class Near:
 def about_mean(problem: Problem) -> Near | None:
     """The same problem about its mean; None where that gains or means nothing."""
     X, free = problem.X, problem.bias == "free"
-    if not problem.linear or (free and problem.total != 0.0):
+    if not problem.linear or (free and problem.total != 0.0) or not (free or problem.regularizer.quadratic):
         return None
     in_blocks = isinstance(X, RowBlocks)
     entries = X.entries if in_blocks else X.nnz if sp.issparse(X) else X.size
@@ -106,8 +106,10 @@ def about_mean(problem: Problem) -> Near | None:
 
     near = Problem.of_checked(
         rows.mapped(move) if in_blocks else move(rows), problem.target, problem.loss, problem.kernel, problem.bias,
-        problem.C, problem.cache_bytes,
+        problem.C, problem.cache_bytes, task=problem.task, regularizer=problem.regularizer,
     )  # fmt: skip
+    if isinstance(problem, NuProblem):
+        near = NuProblem.of(near, problem.nu)
     if problem.bias == "augmented":
         near = near.with_augmented_bias(problem.bias_scale)
     return Near(near, v)

@@ -129,6 +129,8 @@ class Budget:
         """Solve a problem with a share of what is left."""
         solver = self.solver if solver is None else solver
         starts = solver == "auto" or solver_by_name(solver, problem).starts
+        if isinstance(start, np.ndarray) and not problem.regularizer.quadratic:
+            starts = ()  # a dual point says nothing of w
         stopped = self.stopped  # then there is no time at all: that is not the end of a time budget
         with clock.stopping(self.pressed.is_set):
             result = solve(

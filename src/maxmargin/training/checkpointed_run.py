@@ -93,6 +93,16 @@ class Wrapped(Solver):
         """Whether the solver takes rows in blocks."""
         return self.inner.streams
 
+    @property
+    def regularizers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The regularisers that the solver can do."""
+        return self.inner.regularizers
+
+    @property
+    def takes_nu(self) -> bool:  # type: ignore[override]
+        """Whether the solver takes ν-problems."""
+        return self.inner.takes_nu
+
     def accepts(self, problem: Problem) -> str | None:
         return self.inner.accepts(problem)
 
@@ -218,7 +228,7 @@ def in_segments(
                 max_time=None if until is None else max(1e-9, until - began),
                 max_iter=None if max_iter is None else max(1, max_iter - state.iterations),
                 random_state=np.random.default_rng([*seed, state.segment]) if state.segment else seed[0],
-                start=None if state.best is None else state.best.start(),
+                start=None if state.best is None else state.best.start(problem),
                 callbacks=[_shown(display, state)] if progress else (),
             )
             result = replace(result, solver=solver.inner, trace=joined(state, result.trace))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 def refusal(recipe: Recipe) -> str | None:
     """Why a recipe with nu, or of Crammer and Singer's scheme, means nothing; None where it does."""
+    if recipe.regularizer != "l2" and concerns(recipe):
+        return f"nu and crammer-singer are for the penalty l2, not {recipe.regularizer}"
     if recipe.nu is not None:
         if recipe.loss.name not in ("hinge", "epsilon-insensitive"):
             return f"the loss {recipe.loss.name!r} has no nu"
@@ -44,7 +46,7 @@ def refusal(recipe: Recipe) -> str | None:
 
 def concerns(recipe: Recipe) -> bool:
     """Whether a recipe is trained here."""
-    return recipe.nu is not None or recipe.multiclass == "crammer-singer"
+    return recipe.multiclass == "crammer-singer"
 
 
 def estimated(X: Any, data: Data, weights: np.ndarray | None, recipe: Recipe, scheme: str, budget: Budget) -> Any:

@@ -4,53 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from maxmargin.certificate import KINDS
+from maxmargin.models.build import spread, support_of
+from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution, Task
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class Support:
     """The support vectors of all problems together, in order of their classes."""
 
-    #: Their places among the rows.
-    support: np.ndarray
-    #: The coefficients, one row a problem.
-    coef: np.ndarray
+    #: Their places among the rows that were given.
+    rows: np.ndarray
     #: What kind each is in each problem: its place in `KINDS`, the last place where it takes no part.
     codes: np.ndarray
     #: How many there are of each class.
     counts: np.ndarray
+    #: The storage that the rows came in.
+    storage: type
+    dtype: Any
+    #: The coefficients, one row a problem, and the vectors themselves; None where the model has them.
+    coef: np.ndarray | None = None
+    vectors: Any = None
+
+    def kinds(self) -> np.ndarray:
+        """The names of the kinds; empty where a vector takes no part."""
+        return np.array((*KINDS, ""), dtype="U9")[self.codes]
 
 
 def gather(
-    tasks: Sequence[Task], solutions: Sequence[Solution], codes: np.ndarray, classes: int, crisp: bool
-) -> Expansion:
+    data: Samples, tasks: Sequence[Task], solutions: Sequence[Solution], crisp: bool, coef: bool, vectors: bool
+) -> Support:
     """Collect the support vectors: all samples with a coefficient, or (crisp) those that the certificate calls so.
 
-    A kernel machine predicts by its coefficients, so none may be lost; a linear one predicts by w.
+    A kernel machine predicts by its coefficients, so none may be lost; a linear one predicts by w. `coef` and `vectors`
+    say whether to keep those here, too.
     """
-    n = len(codes)
-    matters = np.zeros(n, bool)
-    for task, solution in zip(tasks, solutions, strict=True):
-        matters[task.rows] |= solution.certificate.kinds.support if crisp else solution.coef != 0.0
-    support = np.flatnonzero(matters)
-    support = support[np.argsort(codes[support], kind="stable")]
-    place = np.full(n, -1)
-    place[support] = np.arange(len(support))
-    coef = np.zeros((len(tasks), len(support)))
-    kinds = np.full((len(tasks), len(support)), len(KINDS), np.int8)
-    for k, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
-        kept = np.flatnonzero(matters[task.rows])
-        there = place[task.rows[kept]]
-        coef[k, there] = solution.coef[kept]
-        kinds[k, there] = solution.certificate.kinds.codes[kept]
-    counts = np.bincount(codes[support], minlength=classes).astype(np.int32)
-    return Expansion(support, coef, kinds, counts)
-
-
-def kinds_as_text(codes: np.ndarray) -> np.ndarray:
-    """The names of kinds; empty for the place after the last."""
-    return np.array((*KINDS, ""), dtype="U9")[codes]
+    rows = [task.rows for task in tasks]
+    matters = [one.certificate.kinds.support if crisp else one.coef != 0.0 for one in solutions]
+    places = support_of(matters, rows, data.codes)
+    kinds = spread([one.certificate.kinds.codes for one in solutions], rows, places, data.n, len(KINDS))
+    return Support(
+        rows=data.used[places].astype(np.int32),
+        codes=kinds,
+        counts=np.bincount(data.codes[places], minlength=data.classes).astype(np.int32),
+        storage=type(data.X),
+        dtype=data.X.dtype,
+        coef=spread([one.coef for one in solutions], rows, places, data.n) if coef else None,
+        vectors=data.X[places] if vectors else None,
+    )

@@ -89,7 +89,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     if isinstance(recipe.kernel, Linear) and sp.issparse(X):
         check_width(d, len(machines), X.nnz)
     shared = scheme == "ovo" and shares_pairs(recipe.kernel, recipe.bias, recipe.C, budget, len(machines))
-    shared = shared and isinstance(recipe.loss, Hinge)
+    shared = shared and isinstance(recipe.loss, Hinge) and recipe.nu is None
     make = problem_maker(
         samples,
         recipe.kernel,
@@ -99,6 +99,8 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         1 if shared else len(machines),
         budget.max_time,
         recipe.task,
+        recipe.regularizer,
+        recipe.nu,
     )
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
@@ -124,7 +126,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         classes=classes,
         names=data.names,
         zero_based=data.zero_based,
-        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, weights is not None),
+        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, samples.weighted),
         scaling=learnt,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
@@ -180,7 +182,7 @@ def _solve_all(
     undone = len(machines) - len(known)
     for k in range(len(solved), len(machines)):
         if k in known:
-            solved.append(known[k].solved("smo"))
+            solved.append(known[k].solved())
             traces.append(known[k].trace)
             continue
         problem = make(machines[k].rows, machines[k].target, recipe.loss, recipe.C)

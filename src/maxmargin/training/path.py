@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from maxmargin.kernels import Linear, Precomputed
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.problem import Problem
 from maxmargin.result import Result
+from maxmargin.shown import Shown
 from maxmargin.solvers.base import whole_matrix
 from maxmargin.training.budget import Budget
 from maxmargin.training.train import scaled_start
@@ -25,11 +26,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SVCPath:
-    """The fits of a path, in increasing order of C; `plots.path(path.Cs, path.results)` draws them."""
+class SVCPath(Shown):
+    """The fits of a path, in increasing order of C: a sequence of Results; ``path.plot()`` draws them."""
 
     Cs: np.ndarray
     results: list[Result]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, place: int) -> Result:
+        return self.results[place]
 
     @property
     def certificates(self) -> list[Certificate]:
@@ -64,7 +74,7 @@ class SVCPath:
 def C_path(
     X: Any,
     y: Any,
-    Cs: Sequence[float],
+    Cs: Iterable[float],
     *,
     solver: str | Solver = "auto",
     tol: float = 1e-4,
@@ -79,7 +89,7 @@ def C_path(
     ----------
     X, y
         As for `Problem`: two classes, or real targets with a regression loss.
-    Cs : list of float
+    Cs : iterable of float
         Finite values of C, in any order.
     solver, tol, max_time, random_state, progress
         As for `solve`; the time is for the whole path.
@@ -91,7 +101,7 @@ def C_path(
     SVCPath
         A Result with its certificate for each C.
     """
-    values = np.sort(np.asarray(Cs, dtype=np.float64).ravel())
+    values = np.sort(np.asarray(list(Cs), dtype=np.float64).ravel())
     if values.size == 0 or not (np.isfinite(values) & (values > 0)).all():
         raise InvalidInput("Cs must be a list of finite numbers > 0")
     budget = Budget(max_time, progress, solver=solver, tol=tol, seed=random_state)
@@ -126,6 +136,7 @@ def with_matrix(problem: Problem) -> Problem:
         kernel=Precomputed(source=problem.kernel),
         bias=problem.bias,
         bias_scale=problem.bias_scale,
+        regularizer=problem.regularizer,
         C=1.0,
         sample_weight=problem.C,
         task=problem.task if problem.task != problem.loss.task else None,

@@ -16,7 +16,7 @@ from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task as LearningTask
 from maxmargin.numeric.parallel import one_blas_thread
-from maxmargin.problem import Bias, Problem
+from maxmargin.problem import Bias, NuProblem, Problem
 from maxmargin.problem.validation import check_scale
 from maxmargin.training.kernel_matrix import block_of, shared_kernel, shared_matrix
 from maxmargin.training.samples import Samples
@@ -37,8 +37,10 @@ def problem_maker(
     problems: int,
     max_time: float | None,
     task: LearningTask | None = None,
+    regularizer: str = "l2",
+    nu: float | None = None,
 ) -> Maker:
-    """A function that makes the problem of some rows; `problems` is how many there will be."""
+    """A function that makes the problem of some rows (with a share ν); `problems` is how many there will be."""
     X, used = samples.X, kernel
     n, d = X.shape
     fits = n * n * 8.0 <= cache_bytes
@@ -69,6 +71,7 @@ def problem_maker(
             sample_weight=samples.weights[index],
             task=task,
             cache_bytes=cache_bytes,
+            regularizer=regularizer,
         )
 
-    return make
+    return make if nu is None else lambda *parts: NuProblem.of(make(*parts), nu)

@@ -15,7 +15,8 @@ from maxmargin.kernels import Kernel
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
 from maxmargin.problem import CACHE_BYTES, Bias
-from maxmargin.problem.validation import plain
+from maxmargin.problem.validation import check_regularizer, plain
+from maxmargin.regularizers.base import registry as regularizers
 from maxmargin.solvers import Solver, with_options
 from maxmargin.solvers.base import registry
 
@@ -45,6 +46,8 @@ class Recipe:
     nu: float | None = None
     #: Only for least squares, which can be either.
     task: Task | None = None
+    #: What is made small besides the loss: "l2" or "l1".
+    regularizer: str = "l2"
     #: The cap on what is kept of a kernel matrix.
     cache_bytes: float = CACHE_BYTES
 
@@ -69,6 +72,7 @@ class Recipe:
             raise InvalidInput(f"task is {self.task!r}; it must be classification or regression")
         if np.isinf(self.C) and not self.loss.hard_margin:
             raise InvalidInput(f"C=inf is the hard margin of the hinge; the loss {self.loss.name!r} needs a finite C")
+        check_regularizer(regularizers[self.regularizer](), self.kernel, self.kind, bool(np.isinf(self.C)))
         if self.kind == "novelty" and self.bias != "free":
             raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold")
         if self.task is not None and len(self.loss.tasks) == 1:

@@ -33,6 +33,11 @@ class Samples:
     objects: Any = None
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have weights of their own: a saved model says whether its proof needs them again."""
+        return self.used.size < self.given or bool((self.repeats != 1.0).any())
+
+    @property
     def n(self) -> int:
         """How many rows count."""
         return len(self.codes)

@@ -25,7 +25,7 @@ import numpy as np
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread, over_tasks, threads
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.solvers import clock
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
@@ -85,7 +85,7 @@ class Fold:
 def _solver(budget: Budget, problem: Problem) -> str | None:
     """Shrinking SMO where all of K is at hand: working sets would save no kernel values."""
     whole = budget.solver == "auto" and isinstance(problem.kernel, Precomputed) and problem.bias == "free"
-    quadratic = problem.form is not None  # which the logistic loss is not
+    quadratic = problem.form is not None and not isinstance(problem, NuProblem)  # nor is the logistic loss
     return "shrinking-smo" if whole and quadratic else None
 
 

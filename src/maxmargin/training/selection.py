@@ -227,7 +227,16 @@ def _fold(ready: Prepared, part: Part) -> Fold:
     """The problems of a fold, and the accuracy (or the negative mean squared error) of their solutions."""
     recipe, scheme = ready.recipe, ready.scheme
     make = problem_maker(
-        part.samples, part.kernel, recipe.bias, recipe.bias_scale, recipe.cache_bytes, 1, None, recipe.task
+        part.samples,
+        part.kernel,
+        recipe.bias,
+        recipe.bias_scale,
+        recipe.cache_bytes,
+        1,
+        None,
+        recipe.task,
+        recipe.regularizer,
+        recipe.nu,
     )
     target = None if ready.target is None else ready.target[part.train]
     machines = split(recipe, part.samples, target, ready.classes, scheme)

@@ -158,6 +158,7 @@ def _problem(cache: Cache, machine: Machine, weights: np.ndarray, recipe: Recipe
         bias_scale=recipe.bias_scale,
         sample_weight=weights,
         task=recipe.task,
+        regularizer=recipe.regularizer,
     )
 
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from maxmargin.certificate import Certificate
 from maxmargin.problem.validation import plain
 from maxmargin.result import Reason, Status
+from maxmargin.shown import Shown
 
 #: More problems than this are not listed one by one.
 LISTED = 20
 
 
 @dataclass(frozen=True, eq=False)
-class CertificateSummary(Mapping):
+class CertificateSummary(Shown, Mapping):
     """The certificates of the binary problems of one model, by the label or the pair of labels that each is about."""
 
     certificates: dict[object, Certificate]
+
+    def __getstate__(self) -> dict[str, list]:
+        return {"names": list(self.certificates), "certificates": list(self.certificates.values())}
+
+    def __setstate__(self, state: dict[str, list]) -> None:
+        vars(self)["certificates"] = dict(zip(state["names"], state["certificates"], strict=True))
 
     def __getitem__(self, name: object) -> Certificate:
         return self.certificates[name]
@@ -59,11 +66,11 @@ class CertificateSummary(Mapping):
 
     def __str__(self) -> str:
         worst = sorted(self.items(), key=lambda item: -item[1].relative_gap)[:LISTED]
-        width = max(len(_text(name)) for name, _ in worst)
+        width = max(len(problem_name(name)) for name, _ in worst)
         lines = [f"{len(self)} problems: gap {self.gap:.3g} in all, worst relative gap {self.relative_gap:.3g}"]
         lines += [
-            f"  {_text(name):<{width}}  primal {one.primal:.8g}  dual {one.dual:.8g}  relative {one.relative_gap:.3g}"
-            for name, one in worst
+            f"  {problem_name(name):<{width}}  primal {c.primal:.8g}  dual {c.dual:.8g}  relative {c.relative_gap:.3g}"
+            for name, c in worst
         ]
         if len(self) > LISTED:
             lines.append(f"  and {len(self) - LISTED} with smaller gaps")
@@ -77,6 +84,18 @@ def certificate_of(names: Sequence[object], certificates: Sequence[Certificate])
     return CertificateSummary(dict(zip(names, certificates, strict=True)))
 
 
+def without_kinds(proof: Certificate | CertificateSummary) -> Certificate | CertificateSummary:
+    """The same with the counts of the kinds only: all in it that grows with the samples is the kind of each."""
+    if isinstance(proof, CertificateSummary):
+        return CertificateSummary({name: _without_kinds(one) for name, one in proof.items()})
+    return _without_kinds(proof)
+
+
+def _without_kinds(one: Certificate) -> Certificate:
+    # A proof over shards has no kinds of single rows.
+    return replace(one, kinds=one.kinds.without_codes()) if hasattr(one, "kinds") else one
+
+
 def status_of(names: Sequence[object], statuses: Sequence[Status]) -> Status:
     """The status of a model: that of its first problem that did not get there, or that all did."""
     failed = [k for k, status in enumerate(statuses) if status.reason is not Reason.CONVERGED]
@@ -86,9 +105,11 @@ def status_of(names: Sequence[object], statuses: Sequence[Status]) -> Status:
         return Status(Reason.CONVERGED, f"all {len(statuses)} problems; the last: {statuses[-1].text}")
     first = statuses[failed[0]]
     return Status(
-        first.reason, f"{len(failed)} of {len(statuses)} problems, such as {_text(names[failed[0]])}: {first.text}"
+        first.reason,
+        f"{len(failed)} of {len(statuses)} problems, such as {problem_name(names[failed[0]])}: {first.text}",
     )
 
 
-def _text(name: object) -> str:
+def problem_name(name: object) -> str:
+    """What a binary problem is about, in words."""
     return " vs ".join(str(plain(label)) for label in name) if isinstance(name, tuple) else f"{plain(name)} vs rest"

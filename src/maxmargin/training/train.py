@@ -17,8 +17,9 @@ import numpy as np
 from maxmargin.certificate import Certificate
 from maxmargin.loop.run import Callback, Look
 from maxmargin.models.solved import Solved
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
+from maxmargin.solvers.base import registry as solvers
 from maxmargin.training.budget import Budget
 
 
@@ -35,33 +36,56 @@ class Solution:
     status: Status
     trace: Trace
     iterations: int
+    #: The certified dual point; None where it is `coef`, too.
+    beta: np.ndarray | None = None
+    solver: str = "smo"
+    #: Of a ν-problem: the margin or the tube that it has found, and the certificate of its ordinary problem with that.
+    tau: float | None = None
+    ordinary: Certificate | None = None
 
     @classmethod
     def of(cls, result: Result) -> Solution:
         """Take what is needed from a result."""
+        tau, certificate, result = result.point.tau, result.certificate, result.ordinary
         coef = result.beta if result.coef is None else result.coef
-        return cls(coef, result.w, result.b, result.certificate, result.status, result.trace, max(1, result.iterations))
+        return cls(
+            coef,
+            result.w,
+            result.b,
+            certificate,
+            result.status,
+            result.trace,
+            max(1, result.iterations),
+            None if coef is result.beta else result.beta,
+            result.solver.name,
+            tau,
+            None if tau is None else result.certificate,
+        )
 
-    def solved(self, solver: str) -> Solved:
+    def solved(self) -> Solved:
         """The same as a file keeps it, where w is w(β); a linear one has a place for the constant feature."""
-        one = self.certificate
+        one = self.ordinary or self.certificate
         return Solved(
             w=self.coef if self.w is None else np.append(self.w, 0.0),
             b=self.b,
-            beta=self.coef,
+            beta=self.coef if self.beta is None else self.beta,
             linked=True,
             reason=self.status.reason,
             status=str(self.status),
-            solver=solver,
+            solver=self.solver,
             primal=one.primal,
             dual=one.dual,
             relative_gap=one.relative_gap,
             iterations=self.iterations,
+            tau=self.tau,
         )
 
     @classmethod
     def at(cls, problem: Problem, point: Iterate, certificate: Certificate) -> Solution:
         """What a point half-way stands for, as if the run had ended there."""
+        if isinstance(problem, NuProblem):
+            status, solver = Status(Reason.CALLBACK, "a look half-way"), solvers["smo"]
+            return cls.of(Result(problem, solver, status, point.kept(), certificate, Trace(), 0.0))
         kept = point.kept()
         assert kept.w is not None and kept.beta is not None
         w = kept.w[: problem.X.shape[1]] if problem.linear else None
@@ -83,18 +107,7 @@ class Task:
     name: object
     rows: np.ndarray
     make: Callable[[], Problem]
-    start: np.ndarray | None = None
-
-
-#: How one problem becomes a solution: where to start, the budget, the number of problems left, callbacks.
-Method = Callable[["Problem", "np.ndarray | None", "Budget", int, "tuple[Callback, ...]"], "Solution"]
-
-
-def by_solve(
-    problem: Problem, start: np.ndarray | None, budget: Budget, problems: int, watch: tuple[Callback, ...]
-) -> Solution:
-    """The usual method: hand the problem to solve()."""
-    return Solution.of(budget.solve(problem, problems, start, watch))
+    start: Any = None
 
 
 #: What solves some of the problems of a fit together: their solutions, by their places.
@@ -116,7 +129,6 @@ class Monitor(Protocol):
 
 def train(
     tasks: Sequence[Task],
-    method: Method,
     budget: Budget,
     monitor: Monitor,
     fitted: Callable[[list[Solution]], dict[str, Any]],
@@ -140,6 +152,6 @@ def train(
             return fitted([Solution.at(problem, look.point, look.certificate)])
 
         with monitor.problem(half_way if len(tasks) == 1 else None) as watch:
-            solutions.append(method(problem, task.start, budget, left, watch))
+            solutions.append(Solution.of(budget.solve(problem, left, task.start, watch)))
         left -= 1
     return solutions

@@ -81,3 +81,11 @@ class ShrinkingSettings:
     copied_share: float = 0.7
     #: The others are looked at when the violation has fallen to this share. Tuned.
     fallen: float = 0.5
+
+
+@dataclass(frozen=True)
+class OutlyingSettings:
+    """`outlying.py`."""
+
+    #: Samples that the others are compared with: as many as tell who lies far out, and cheap beside all others. Tuned.
+    drawn: int = 200

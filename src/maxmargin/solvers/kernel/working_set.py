@@ -43,6 +43,7 @@ from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers import clock
 from maxmargin.solvers.base import Solver, Starts, refuse_indefinite, refuse_without_form, registry, start_beta
+from maxmargin.solvers.kernel.outlying import outlying_start
 from maxmargin.solvers.kernel.settings import WorkingSetSettings
 from maxmargin.solvers.kernel.working_set_choice import middle, pick, violation
 from maxmargin.solvers.kernel.working_set_scores import Scores
@@ -95,7 +96,8 @@ class _Run:
         self.diag = problem.space.diag()
         #: Where the matrix of each working set goes: fresh memory would take longer than filling it.
         self.buffer = np.empty(min(max(size, settings.largest), problem.n) ** 2, self.square.dtype)
-        self.beta = start_beta(problem, start)
+        outlying = bool(problem.total) and start.beta is None
+        self.beta = outlying_start(problem, rng) if outlying else start_beta(problem, start)
         assert isinstance(problem.space, KernelSpace)
         self.scores = Scores(problem.space, self.square)
         #: Whether the last round changed anything.
@@ -160,7 +162,11 @@ class _Run:
                 clock.check()
                 self.scores.take_in(samples[start : start + size], self.beta)
         else:
-            self.scores.see(samples, self.beta)
+            support = np.count_nonzero(self.beta) * self.row_work
+            size = int(min(len(samples), max(64.0, clock.piece() / max(1.0, support))))
+            for start in range(0, len(samples), max(1, size)):
+                clock.check()
+                self.scores.see(samples[start : start + size], self.beta)
 
     def _round(self, seen: np.ndarray, epsilon: float) -> Iterator[Iterate]:
         """One round over the seen samples (3. to 5.); shows where it stands on the way, so that a budget can end it."""

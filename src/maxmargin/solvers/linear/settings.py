@@ -212,3 +212,37 @@ class InteriorPointSettings:
     vector_work: float = 80.0
     #: The share of the longest step that is taken, so that slacks stay positive (Mehrotra).
     back_off: float = 0.995
+
+
+@dataclass(frozen=True)
+class ProximalNewtonSettings:
+    """`proximal_newton.py`, with `columns.py` and `lasso_steps.py`."""
+
+    #: Features that W has at least; up to 1/0.5 of them W is all.
+    least_features: int = 100
+    all_share: float = 0.5
+    #: The share of the whole gap down to which the problem on W is solved.
+    inner_share: float = 0.1
+    #: The share of the largest violation down to which a model is minimised: the next Newton step would undo more.
+    model_share: float = 0.1
+    #: Newton steps on one W, and rounds without any gain before rounding must be the reason.
+    most_steps: int = 50
+    patience: int = 3
+    #: Sweeps between two steps on faces, faces, and the share of its diagonal that a face gets on top: equal features
+    #: leave none.
+    sweeps: int = 20
+    most_faces: int = 200
+    face_ridge: float = 1e-9
+    #: Features up to which the matrix of the model is formed (128 MB), the most non-zeros of a sparse row, and the most
+    #: multiply-adds of dense rows for that (some seconds of BLAS).
+    most_features: int = 4000
+    most_entries: float = 150.0
+    most_work: float = 5e10
+    #: Parts of the rows, side by side, in which a sparse matrix is summed, and rows of one at least.
+    parts: int = 4
+    least_rows: int = 2000
+    #: Columns with this share of non-zeros count as dense.
+    dense_share: float = 0.25
+    #: Multiply-adds for one evaluation of a loss, and for the interpreter in one Newton step. Tuned.
+    evaluation_work: float = 20.0
+    overhead: float = 2e5

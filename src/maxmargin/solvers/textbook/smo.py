@@ -27,10 +27,11 @@ from maxmargin.gram import Gram
 from maxmargin.losses import DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.rows import LANES, place_of_largest
-from maxmargin.problem import Problem
+from maxmargin.problem import NuProblem, Problem
 from maxmargin.result import Event, Iterate
 from maxmargin.solvers.base import Solver, Starts, refuse_bias, refuse_without_form, registry, start_beta
 from maxmargin.solvers.steps import check_positive
+from maxmargin.solvers.textbook.nu_smo import nu_iterates
 from maxmargin.solvers.translation import about_the_mean
 
 #: Rows fetched together when one is missing: the next likely partners come almost for free with it.
@@ -61,6 +62,7 @@ class SMO(Solver):
     paper: ClassVar[str] = "Platt 1998; Keerthi et al. 2001; Fan, Chen & Lin, JMLR 2005"
 
     starts: ClassVar[Starts] = ("beta",)
+    takes_nu: ClassVar[bool] = True
 
     selection: Literal["second-order", "first-order"] = "second-order"
     grain: int | None = None
@@ -82,6 +84,9 @@ class SMO(Solver):
 
     @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
+        if isinstance(problem, NuProblem):
+            yield from nu_iterates(problem, start, self.grain)
+            return
         form = problem.form
         assert form is not None
         gram = Gram(problem.kernel, problem.X, 0.0, problem.cache_bytes)

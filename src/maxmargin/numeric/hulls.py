@@ -24,8 +24,11 @@ def furthest(points: np.ndarray, caps: np.ndarray, direction: np.ndarray) -> np.
     return np.asarray(weights @ points[order])
 
 
-def hull(points: np.ndarray, caps: np.ndarray | None = None) -> np.ndarray:
-    """The corners of the (reduced) convex hull, anticlockwise: at least one, two for a segment."""
+def hull(points: np.ndarray, caps: np.ndarray | None = None, near: float = 1e-9) -> np.ndarray:
+    """The corners of the (reduced) convex hull, anticlockwise: at least one, two for a segment.
+
+    Corners that are nearer to a side than `near` (in units of the hull's size) may be left out.
+    """
     points = np.asarray(points, dtype=np.float64)
     caps = np.ones(len(points)) if caps is None else np.asarray(caps, dtype=np.float64)
     total = float(np.minimum(caps, 1.0).sum())
@@ -44,21 +47,21 @@ def hull(points: np.ndarray, caps: np.ndarray | None = None) -> np.ndarray:
     for k, start in enumerate(starts):
         corners.append(start)
         if len(starts) > 1:
-            corners += _between(points, caps, start, starts[(k + 1) % len(starts)], size)
+            corners += _between(points, caps, start, starts[(k + 1) % len(starts)], near * size)
     return np.array(corners)
 
 
-def _between(points: np.ndarray, caps: np.ndarray, a: np.ndarray, b: np.ndarray, size: float) -> list[np.ndarray]:
+def _between(points: np.ndarray, caps: np.ndarray, a: np.ndarray, b: np.ndarray, near: float) -> list[np.ndarray]:
     """The corners from a to b, both left out."""
     along = b - a
     length = float(np.hypot(*along))
-    if length <= 1e-9 * size:
+    if length <= near:
         return []
     outwards = np.array([along[1], -along[0]]) / length
     c = furthest(points, caps, outwards)
-    if (c - a) @ outwards <= 1e-9 * size:
+    if (c - a) @ outwards <= near:
         return []
-    return [*_between(points, caps, a, c, size), c, *_between(points, caps, c, b, size)]
+    return [*_between(points, caps, a, c, near), c, *_between(points, caps, c, b, near)]
 
 
 def contains(corners: np.ndarray, point: np.ndarray, slack: float = 1e-9) -> bool:

@@ -1,0 +1,148 @@
+// The data and the problem: menus and sliders from the registry, and the library's own sentences where it refuses.
+
+import { fieldControl, rebuilt } from "./fields.js";
+import { h, labelled, menu, slider, text } from "./dom.js";
+import { base64, count, forTask, pointsOf } from "./points.js";
+
+/** @typedef {import("./types.js").State} State */
+
+/** Settings for a task, as it begins. @param {import("./types.js").Task} task @returns {import("./types.js").Settings} */
+export function settingsFor(task) {
+  const loss = { classification: "hinge", regression: "epsilon-insensitive", novelty: "one-class" }[task];
+  const kernel = task === "classification" ? "linear" : "rbf";
+  const lossFields = task === "novelty" ? { nu: 0.1 } : {};
+  return { loss, lossFields, kernel, kernelFields: {}, bias: "free", C: task === "regression" ? 10 : 1, nu: null, classWeight: null, scheme: "ovo" };
+}
+
+/**
+ * The data: toy sets and files.
+ * @param {HTMLElement} el
+ * @param {*} app
+ */
+export function mountData(el, app) {
+  let toy = { name: "clouds", n: 60, noise: 0.8, classes: 2, seed: 0 };
+  let shape = "";
+  const note = h("p", { class: "note" });
+  const load = async () => {
+    try {
+      const answer = await app.request("toy", toy);
+      app.setPoints(pointsOf(answer), "toy");
+    } catch (error) {
+      app.say(/** @type {Error} */ (error).message);
+    }
+  };
+  const file = h("input", { type: "file", class: "hidden", id: `file-${Math.random().toString(36).slice(2)}`, onchange: () => file.files?.[0] && read(file.files[0]) });
+  /** @param {File} one */
+  const read = async (one) => app.importFile(one.name, base64(new Uint8Array(await one.arrayBuffer())));
+  const paste = h("textarea", { rows: 3, "data-key": "paste", placeholder: "x,y,class\n1.2,0.5,a\n…", "aria-label": "rows to paste: CSV with a header, or svmlight" });
+  const use = () => {
+    const typed = paste.value;
+    if (!typed.trim()) return app.say("Paste some rows first: CSV with a header line, or svmlight.");
+    const svmlight = /^\s*[-+\w.]+(\s+\d+:[-+\d.eE]+)+\s*$/m.test(typed.split("\n")[0]);
+    app.importFile(svmlight ? "pasted.svmlight" : typed.includes("\t") ? "pasted.tsv" : "pasted.csv", base64(new TextEncoder().encode(typed)));
+  };
+  el.addEventListener("dragover", (event) => event.preventDefault());
+  el.addEventListener("drop", (event) => {
+    event.preventDefault();
+    const one = event.dataTransfer?.files[0];
+    if (one) read(one);
+  });
+
+  /** @param {State} state */
+  const update = (state) => {
+    const { hello, points } = state;
+    text(note, `${count(points)} samples. ${points.note}`);
+    const now = `${hello?.version} ${toy.name} ${points.columns?.join()} ${points.task}`;
+    if (!hello || now === shape) return;
+    shape = now;
+    const info = hello.toys.find((one) => one.name === toy.name) ?? hello.toys[0];
+    const change = (/** @type {Partial<typeof toy>} */ patch) => ((toy = { ...toy, ...patch }), load());
+    const pick = menu([...hello.toys].map((one) => ({ name: one.name, title: `${one.title}${one.task === "classification" ? "" : ` (${one.task})`}` })), toy.name, (name) => {
+      const chosen = hello.toys.find((one) => one.name === name) ?? info;
+      change({ name, n: chosen.n, noise: chosen.noise, classes: chosen.classes[0] });
+    }, { "data-key": "toy" });
+    const free = !(/** @type {any} */ (info).fixed);
+    rebuilt(el, [
+      h("h2", {}, "Data"),
+      labelled("toy set", pick, info.doc),
+      free && slider({ label: "samples", low: 4, high: 1000, log: true, whole: true, value: toy.n, changed: (n, final) => final && change({ n }) }),
+      free && slider({ label: "noise", low: 0, high: 2, value: toy.noise, changed: (noise, final) => final && change({ noise }) }),
+      info.classes[1] > info.classes[0] && slider({ label: "classes", low: info.classes[0], high: info.classes[1], whole: true, value: toy.classes, changed: (classes, final) => final && change({ classes }) }),
+      h("div", { class: "row" },
+        h("button", { type: "button", "data-key": "draw", onclick: () => change({ seed: toy.seed + 1 }) }, "Draw anew"),
+        h("button", { type: "button", "data-key": "clear", onclick: () => app.clear() }, "Clear")),
+      labelled("task", menu([{ name: "classification", title: "classes" }, { name: "regression", title: "regression: height is the target" }, { name: "novelty", title: "one class" }], points.task, (task) => app.setPoints(forTask(points, /** @type {any} */ (task)), "task"), { "data-key": "task" })),
+      note,
+      points.columns && points.columns.length > 2 && columnsMenu(points, app),
+      h("details", {}, h("summary", {}, "Your own data"),
+        h("p", { class: "note" }, `Drop a file here, choose one, or paste rows (${hello.formats.join(" ")}).`),
+        file, h("label", { class: "button", for: file.id, tabindex: 0, role: "button", onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Enter" && file.click() }, "Choose a file"), paste,
+        h("button", { type: "button", "data-key": "use", onclick: use }, "Use these rows")),
+    ]);
+  };
+  return { update, destroy: () => el.replaceChildren() };
+}
+
+/** Which two features of a file are shown. @param {import("./types.js").Points} points @param {*} app */
+function columnsMenu(points, app) {
+  const names = (points.columns ?? []).map((one, i) => ({ name: String(i), title: one }));
+  const first = menu([{ name: "", title: "principal plane" }, ...names], "", again, { "data-key": "first feature" });
+  const second = menu([{ name: "", title: "principal plane" }, ...names], "", again, { "data-key": "second feature" });
+  function again() {
+    if (first.value && second.value && first.value !== second.value && points.file) app.importFile(points.file.name, points.file.data, [Number(first.value), Number(second.value)]);
+  }
+  return h("div", {}, labelled("across", first), labelled("upwards", second));
+}
+
+/**
+ * The problem: loss, kernel, bias, C and what else there is.
+ * @param {HTMLElement} el
+ * @param {*} app
+ */
+export function mountProblem(el, app) {
+  let shape = "";
+  /** @type {{show: (value: number) => void}|null} */
+  let C = null;
+  const refusal = h("p", { class: "refusal", role: "alert" });
+  const told = h("p", { class: "note" });
+
+  /** @param {State} state */
+  const update = (state) => {
+    const { hello, settings, points, problem } = state;
+    text(refusal, state.problemError);
+    refusal.hidden = !state.problemError;
+    text(told, problem ? `${problem.n} samples, ${problem.machines.length === 1 ? "one machine" : `${problem.machines.length} machines`}${problem.note ? `. ${problem.note}` : ""}` : "");
+    C?.show(settings.C);
+    const fitted = problem?.kernel.name === settings.kernel ? Number(problem.kernel.gamma).toPrecision(3) : "";
+    const now = JSON.stringify([hello?.version, points.task, points.labels, settings.loss, settings.kernel, settings.bias, settings.nu !== null, settings.scheme, settings.classWeight, Object.values(settings.lossFields), Object.values(settings.kernelFields).map((one) => typeof one === "number" || one), fitted]);
+    if (!hello || now === shape || (shape && el.querySelector("input[type=range]:active"))) return;
+    shape = now;
+    const loss = hello.losses.find((one) => one.name === settings.loss);
+    const kernel = hello.kernels.find((one) => one.name === settings.kernel);
+    const costly = !(settings.loss === "one-class");
+    C = costly && settings.nu === null ? slider({ label: "C", low: 1e-3, high: 1e4, log: true, infinity: Boolean(loss?.hard_margin), value: settings.C, title: "How much an error costs; ∞ is the hard margin.", changed: (value, final) => app.change({ C: value }, final ? "" : "C") }) : null;
+    rebuilt(el, [
+      h("h2", {}, "Problem"), refusal,
+      labelled("loss", menu(hello.losses.filter((one) => one.tasks.includes(points.task)), settings.loss, (name) => app.change({ loss: name, lossFields: {}, nu: null, C: Number.isFinite(settings.C) || hello.losses.find((one) => one.name === name)?.hard_margin ? settings.C : 1 }), { "data-key": "loss" }), loss?.doc),
+      ...(loss?.fields ?? []).map((field) => fieldControl(field, settings.lossFields[field.name], (value, final) => app.change({ lossFields: { ...app.store.get().settings.lossFields, [field.name]: value } }, final ? "" : field.name))),
+      labelled("kernel", menu(hello.kernels, settings.kernel, (name) => app.change({ kernel: name, kernelFields: {} }), { "data-key": "kernel" }), kernel?.doc),
+      ...(kernel?.fields ?? []).map((field) => fieldControl(field, settings.kernelFields[field.name], (value, final) => app.change({ kernelFields: { ...app.store.get().settings.kernelFields, [field.name]: value } }, final ? "" : field.name), Number(problem?.kernel[field.name]))),
+      /** @type {any} */ (C),
+      ["hinge", "epsilon-insensitive"].includes(settings.loss) && nuControl(settings, app),
+      labelled("bias", menu(hello.biases, settings.bias, (bias) => app.change({ bias }), { "data-key": "bias" })),
+      points.task === "classification" && labelled("class weights", menu([{ name: "", title: "equal" }, { name: "balanced", title: "balanced" }, ...points.labels.flatMap((label) => [2, 5, 10].map((k) => ({ name: `${label}\n${k}`, title: `class ${label} × ${k}` })))],
+        typeof settings.classWeight === "string" ? settings.classWeight : settings.classWeight ? Object.entries(settings.classWeight).map(([label, k]) => `${label}\n${k}`)[0] : "",
+        (value) => app.change({ classWeight: value.includes("\n") ? { [value.split("\n")[0]]: Number(value.split("\n")[1]) } : value || null }), { "data-key": "weights" })),
+      points.labels.length > 2 && points.task === "classification" && labelled("classes", menu(hello.schemes, settings.scheme, (scheme) => app.change({ scheme }), { "data-key": "scheme" })),
+      told,
+    ]);
+  };
+  return { update, destroy: () => el.replaceChildren() };
+}
+
+/** ν in the place of C, or of ε. @param {import("./types.js").Settings} settings @param {*} app */
+function nuControl(settings, app) {
+  const box = h("input", { type: "checkbox", checked: settings.nu !== null, "data-key": "nu on", onchange: () => app.change({ nu: box.checked ? 0.3 : null }) });
+  const tick = h("label", { class: "field tick" }, box, settings.loss === "hinge" ? "ν in the place of C" : "ν in the place of ε");
+  return h("div", {}, tick, settings.nu !== null && slider({ label: "ν (nu)", low: 0.01, high: 1, value: settings.nu, changed: (nu, final) => app.change({ nu }, final ? "" : "nu") }));
+}
