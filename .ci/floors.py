@@ -7,8 +7,6 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: The extras of users; what tests and checks need is always the newest.
-EXTRAS = ("plot", "qp", "data", "onnx")
 
 
 def floors(requirements: list[str]) -> list[str]:
@@ -19,5 +17,8 @@ def floors(requirements: list[str]) -> list[str]:
 
 if __name__ == "__main__":
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = project["dependencies"] + [one for extra in EXTRAS for one in project["optional-dependencies"][extra]]
+    extras = project["optional-dependencies"]
+    # The extras of users are those of `all`; what tests and checks need is always the newest.
+    names = re.search(r"\[(.*)\]", extras["all"][0])[1].split(",")
+    asked = project["dependencies"] + [one for name in names for one in extras[name]]
     print("\n".join(floors(asked)))

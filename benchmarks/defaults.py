@@ -116,6 +116,17 @@ def cases() -> Iterator[Case]:
     for name, rows, C in REAL_TARGETS:
         yield Case("SVR", name, partial(real, name, rows), {"C": C})
     yield Case("LinearSVR", "fried", partial(real, "fried", 8000))
+    for name, rows in REAL_SMALL:
+        for scaled in (True, False):
+            label, get = (name if scaled else f"raw {name}"), partial(real, name, rows, scaled)
+            yield Case("SVC", label, get)
+            yield Case("SVC", label, get, {"C": 100.0})
+            yield Case("LinearSVC", label, get)
+    for name in ("housing_scale", "mpg", "bodyfat"):
+        for scaled in (True, False):
+            label, get = (name if scaled else f"raw {name}"), partial(real, name, 1000, scaled)
+            yield Case("SVR", label, get)
+            yield Case("LinearSVR", label, get)
     yield Case("NuSVC", "splice.s", partial(real, "splice.s", 2500), {"nu": 0.3})
     yield Case("OneClassSVM", "cod-rna.z", partial(real, "cod-rna.z", 20000))
 
@@ -142,6 +153,16 @@ REAL_LINEAR = [
     ("news20_bow", 6400),
     ("sms_spam", 5000),
     ("a9a", 20000),
+]
+#: Small sets, standardised and as they are.
+REAL_SMALL = [
+    ("sonar_scale", 200),
+    ("heart_scale", 270),
+    ("australian", 690),
+    ("fourclass_scale", 862),
+    ("svmguide3", 1243),
+    ("svmguide1", 3089),
+    ("optdigits", 5500),
 ]
 REAL_TARGETS = [("cadata", 16512, 10.0), ("cpusmall", 6553, 10.0), ("fried", 8000, 10.0), ("abalone", 3300, 1.0)]
 

@@ -29,13 +29,20 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.zip", "jupyter_execute"]
+exclude_patterns = [
+    "_build",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.md5",
+    "gallery/*.zip",
+    "jupyter_execute",
+    "generated/extra",
+]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 default_role = "py:obj"
 nitpicky = False
-# Pages of features that are on their way (docs/cluster.md) are found when they come.
-suppress_warnings = ["toc.empty_glob", "config.cache", "myst.header", "misc.highlighting_failure"]
+suppress_warnings = ["config.cache", "myst.header"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -64,6 +71,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "within_subsection_order": "ExampleTitleSortKey",
     "write_computation_times": False,
     "min_reported_time": 1e9,
     "doc_module": ("maxmargin",),
@@ -74,6 +82,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"maxmargin {release}"
+html_extra_path = ["generated/extra"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {

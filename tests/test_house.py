@@ -17,6 +17,7 @@ MOST_LINES, MOST_ARGUMENTS, MOST_OF_A_MODULE = 60, 10, 400
 #: another name to learn.
 INTERFACES = {
     "loop/loop.py": ("solve",),
+    "dask.py": ("solve",),
     "problem/problem.py": ("Problem.__init__",),
     # Commands: every option is an argument, and its help text a line or more.
     "cli/train.py": ("train",),

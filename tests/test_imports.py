@@ -32,10 +32,11 @@ LAYERS = (
     ("data", "page"),
     ("models",),
     ("training",),
+    ("cluster",),
     ("estimators", "plots", "report", "lesson"),
     ("notebook",),
     ("studio",),
-    ("demo",),
+    ("demo", "dask"),
     ("cli",),
     ("__main__",),
 )
@@ -163,7 +164,7 @@ def test_public_names():
     for name in maxmargin.__all__:
         value = getattr(maxmargin, name)
         modules = (
-            "data", "errors", "estimators", "kernels", "losses", "models", "plots", "regularizers", "solvers",
+            "dask", "data", "errors", "estimators", "kernels", "losses", "models", "plots", "regularizers", "solvers",
             "transforms",
         )  # fmt: skip
         assert isinstance(value, ModuleType) == (name in modules), name

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize, minimize_scalar
 
-from maxmargin import Problem, solve
+from maxmargin import NuProblem, Problem, solve
 from maxmargin.certificate import certify
 from maxmargin.lesson.twins import pla
 from maxmargin.result import Iterate
@@ -1030,7 +1030,7 @@ def l1_problem(bias="none", C=1.0):
     return Problem(rows, y, loss="squared-hinge", bias=bias, C=C, regularizer="l1"), rows, y
 
 
-def test_56_the_gap_of_the_l1_norm_is_a_sum():
+def test_58_the_gap_of_the_l1_norm_is_a_sum():
     _, rows, y = l1_problem()
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -1051,7 +1051,7 @@ def test_56_the_gap_of_the_l1_norm_is_a_sum():
     np.testing.assert_allclose(v[result.w != 0.0], np.sign(result.w[result.w != 0.0]), atol=1e-4)
 
 
-def test_57_a_scaled_dual_point_loses_no_more_than_its_share():
+def test_59_a_scaled_dual_point_loses_no_more_than_its_share():
     _, rows, y = l1_problem()
 
     def dual(alpha):
@@ -1065,7 +1065,7 @@ def test_57_a_scaled_dual_point_loses_no_more_than_its_share():
         assert dual(theta * alpha) >= theta * dual(alpha) - 1e-12
 
 
-def test_58_no_weight_below_the_critical_C():
+def test_60_no_weight_below_the_critical_C():
     _, rows, y = l1_problem()
     critical = 1.0 / np.abs(rows.T @ (2.0 * y)).max()
     assert not solve(l1_problem(C=0.999 * critical)[0], tol=1e-10).w.any()
@@ -1073,6 +1073,47 @@ def test_58_no_weight_below_the_critical_C():
 
 
 # The page itself
+
+
+# 16. A share of the samples
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_56_weak_duality_of_nu_problems(regression):
+    X, y, rng = clouds()
+    C, S = rng.uniform(0.5, 2.0, len(y)), 0.0
+    t = y + rng.normal(size=len(y)) if regression else np.zeros(len(y))
+    U, L = (C, C) if regression else (np.where(y > 0, C, 0.0), np.where(y < 0, C, 0.0))
+    p, m = U * rng.random(len(y)), L * rng.random(len(y))
+    S = 2.0 * min(p.sum(), m.sum())
+    p, m = p * (0.5 * S / p.sum()), m * (0.5 * S / m.sum())
+    beta = p - m
+    for _ in range(20):
+        w, a, c = rng.normal(size=3), rng.normal(), rng.normal()
+        r = t - X @ w
+        P = 0.5 * w @ w + U @ np.maximum(0, r - a) + L @ np.maximum(0, c - r) + 0.5 * S * (a - c)
+        D = t @ beta - 0.5 * (X.T @ beta) @ (X.T @ beta)
+        above = U * np.maximum(0, r - a) - p * (r - a)
+        below = L * np.maximum(0, c - r) - m * (c - r)
+        apart = w - X.T @ beta
+        assert P - D == pytest.approx(0.5 * apart @ apart + above.sum() + below.sum())
+        assert above.min() >= -1e-12 and below.min() >= -1e-12
+
+
+def test_57_the_ordinary_problem_behind_a_nu_problem():
+    X, y, _ = clouds(apart=1.0)
+    result = solve(NuProblem(X, y, nu=0.4), tol=1e-9)
+    P, D, rho, S = result.certificate.primal, result.certificate.dual, result.point.tau, 0.4 * len(y)
+    w, b, beta = result.w / rho, result.b / rho, result.beta / rho
+    assert hinge_primal(w, b, X, y, 1.0 / rho) == pytest.approx((P + S * rho) / rho**2)
+    assert hinge_dual(beta, X @ X.T, y) == pytest.approx((D + S * rho) / rho**2)
+    t = X[:, 0] + 0.2 * X[:, 1] ** 2
+    result = solve(NuProblem(X, t, nu=0.4, loss="epsilon-insensitive"), tol=1e-9)
+    P, D, eps, beta = result.certificate.primal, result.certificate.dual, result.point.tau, result.beta
+    losses = np.maximum(0.0, np.abs(X @ result.w + result.b - t) - eps)
+    assert 0.5 * result.w @ result.w + losses.sum() == pytest.approx(P - 0.4 * len(t) * eps)
+    size = np.abs(beta).sum()
+    assert t @ beta - eps * size - 0.5 * result.w @ result.w == pytest.approx(D - eps * size)
 
 
 def test_every_number_of_the_page_has_its_test():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import maxmargin
-from maxmargin import kernels, losses, plots, solvers
+from maxmargin import kernels, losses, plots, regularizers, solvers
 
 ESTIMATORS = ("SVC", "LinearSVC", "NuSVC", "SVR", "LinearSVR", "NuSVR", "OneClassSVM")
 
@@ -29,7 +29,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Model selection": ("maxmargin", ("SVCCV", "LinearSVCCV", "SVRCV", "C_path", "SVCPath")),
     "Models and data": ("maxmargin", ("Model", "model_of", "save", "load", "read")),
     "Theory as calls": ("maxmargin", ("Saddle", "QuadraticProgram", "primal_qp", "dual_qp")),
-    "What there is": ("maxmargin", ("list_solvers", "list_losses", "list_kernels")),
+    "What there is": ("maxmargin", ("list_solvers", "list_losses", "list_kernels", "list_regularizers")),
     "Errors": ("maxmargin", ("MaxMarginError", "InvalidInput", "Refused")),
 }
 
@@ -52,6 +52,7 @@ def groups() -> dict[str, list[str]]:
     found["Losses"] = _registered("losses", losses.base.registry)
     found["Kernels"] = _registered("kernels", kernels.base.registry)
     found["Solvers"] = _registered("solvers", solvers.base.registry)
+    found["Regularisers"] = _registered("regularizers", regularizers.base.registry)
     found["Transforms"] = ["maxmargin.transforms.PolynomialTransform"]
     found["Data files"] = [
         f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")
@@ -87,11 +88,25 @@ def write(folder: Path) -> None:
     }
     root = folder.parent.parent
     made["studio-protocol"] = (root / "src/maxmargin/studio/PROTOCOL.md").read_text(encoding="utf-8")
+    tape(folder / "extra")
     measurements(folder / "measurements", root / "benchmarks")
     for name, text in made.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def tape(folder: Path) -> None:
+    """A recorded run for the first page: every step of SMO on two clouds, and what is proved after each."""
+    from maxmargin.data import toys
+    from maxmargin.studio.tape import tape_of
+
+    path = folder / "tape.html"
+    if not path.exists():
+        folder.mkdir(exist_ok=True)
+        problem = maxmargin.Problem(*toys.overlapping(), C=0.2)
+        run = maxmargin.solve(problem, "smo", tol=1e-4, grain=1, every=1, snapshots=True)
+        path.write_bytes(tape_of(run, "SMO on two clouds"))
 
 
 def measurements(folder: Path, benchmarks: Path) -> None:

@@ -15,7 +15,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from maxmargin import data, errors, estimators, kernels, losses, models, plots, regularizers, solvers, transforms
+    from maxmargin import (
+        dask,
+        data,
+        errors,
+        estimators,
+        kernels,
+        losses,
+        models,
+        plots,
+        regularizers,
+        solvers,
+        transforms,
+    )
     from maxmargin.certificate import Certificate, certify
     from maxmargin.data import read
     from maxmargin.errors import InvalidInput, MaxMarginError, Refused
@@ -92,6 +104,7 @@ _HOMES = {
     "list_solvers": "solvers",
 }
 _SUBMODULES = (
+    "dask",
     "data",
     "errors",
     "estimators",
@@ -135,6 +148,7 @@ __all__ = [
     "Status",
     "Trace",
     "certify",
+    "dask",
     "data",
     "dual_qp",
     "errors",

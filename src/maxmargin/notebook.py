@@ -37,7 +37,7 @@ _STYLE = """<style>
 .maxmargin th { opacity: .75; white-space: nowrap; }
 .maxmargin thead th { border-bottom: 1px solid currentColor; }
 .maxmargin .title { font-weight: 600; }
-.maxmargin .mark { display: inline-block; width: 1.1em; font-weight: 700; }
+.maxmargin .proof { display: inline-block; width: 1.1em; font-weight: 700; }
 .maxmargin .good { color: #2e9e4f; } .maxmargin .bad { color: #d9822b; }
 .maxmargin summary { cursor: pointer; }
 </style>"""
@@ -53,7 +53,7 @@ def card(title: str, *parts: str, good: bool | None = None) -> str:
     """A title, with a mark for what is proved or not, above some HTML."""
     mark = ""
     if good is not None:
-        mark = f'<span class="mark {"good" if good else "bad"}">{"✓" if good else "!"}</span>'
+        mark = f'<span class="proof {"good" if good else "bad"}">{"✓" if good else "!"}</span>'
     body = "\n".join(part for part in parts if part)
     return f'<div class="maxmargin">{_STYLE}\n<div class="title">{mark}{_text(title)}</div>\n{body}\n</div>'
 

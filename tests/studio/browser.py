@@ -64,7 +64,7 @@ def serving_studio(idle=600.0):
         thread.join(10)
 
 
-def until(page, expression, arg=None, seconds=20.0):
+def until(page, expression, arg=None, seconds=60.0):
     """Wait until an expression is true (or a function of `arg`); the page's own policy forbids waiting inside it."""
     ends = time.monotonic() + seconds
     while not page.evaluate(expression, arg):
@@ -89,7 +89,7 @@ def opened(browser, address, width=1280, height=900, touch=False, theme="light",
     local = ("http://127.0.0.1:", "ws://127.0.0.1:", "file:", "data:", "blob:", "about:")
     page.on("request", lambda one: None if one.url.startswith(local) else away.append(one.url))
     page.on("websocket", lambda one: None if one.url.startswith(local) else away.append(one.url))
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     page.goto(address)
     until(page, "window.studio?.store?.get().problem")  # before that it is the element of this id
     yield page

@@ -275,7 +275,7 @@ def test_solvers_side_by_side_and_the_scrubber(browser, studio):
         page.locator("table.race tbody tr").nth(1).click()
         assert state(page, "s.shown") == 1
         page.get_by_label("recorded frames").fill("2")
-        until(page, "window.studio.store.get().runs[1].frame.index === 2")
+        until(page, "window.studio.store.get().runs[1].frame.index === 2 && !window.studio.engine.working")
         seconds = state(
             page, "s.runs.map(r => [r.trace[r.frame?.index ?? 0]?.work, s.runs[1].trace[2].work, r.frame?.index])"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.studio.browser import chromium, serving_studio
-from tests.studio.test_browser import count, proved, until
+from tests.studio.test_browser import count, pixel, proved, until
 from tests.studio.test_page import HERE, needs
 
 pytestmark = pytest.mark.compiled
@@ -63,4 +63,41 @@ def test_5000_rows_stay_usable(browser, studio):
     proved(page)
     page.get_by_role("button", name="One step", exact=True).click()
     until(page, "window.studio.store.get().runs[0].recorded === 1")
+    context.close()
+
+
+def test_two_fingers_and_one(browser, studio):
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(studio)
+    until(page, "window.studio?.store?.get().problem")
+    proved(page)
+    touch = context.new_cdp_session(page)
+
+    def fingers(kind, *places):
+        told = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(places)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    n, wide = count(page), page.evaluate("(w => w.x1 - w.x0)(window.studio.store.get().window)")
+    box = page.locator("canvas.plane").bounding_box()
+    x, y = box["x"] + 40, box["y"] + 25
+    fingers("touchStart", (x, y))
+    fingers("touchStart", (x, y), (x + 80, y))
+    for k in range(1, 6):
+        fingers("touchMove", (x, y), (x + 80 + 16 * k, y))
+    fingers("touchEnd")
+    until(page, f"(w => w.x1 - w.x0 < {0.8 * wide})(window.studio.store.get().window)")
+    assert count(page) == n
+    page.get_by_role("button", name="Fit").tap()
+    x, y = pixel(page, 0)
+    before = page.evaluate("[...window.studio.store.get().points.xy.slice(0, 2)]")
+    fingers("touchStart", (x, y))
+    for k in range(1, 6):
+        fingers("touchMove", (x + 6 * k, y + 5 * k))
+    fingers("touchEnd")
+    after = page.evaluate("[...window.studio.store.get().points.xy.slice(0, 2)]")
+    assert after[0] > before[0] and after[1] < before[1]
+    proved(page)
     context.close()

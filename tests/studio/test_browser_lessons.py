@@ -65,7 +65,11 @@ def action(name):
     return f"async () => {{ {wait} {over} {LONGER.get(name, name)} }}"
 
 
-@pytest.mark.parametrize("name", DONE)
+#: These say whether lessons work at all; the others are run apart.
+SHORT = ("margin", "hard", "perceptron")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in SHORT else pytest.mark.slow) for name in DONE])
 def test_each_task_can_be_done(browser, studio, name):
     with opened(browser, studio) as page:
         page.evaluate("name => window.studio.lesson(name, 0)", name)

@@ -25,13 +25,19 @@ LIMIT = 25
 
 def problem_of(told):
     """The problem that was posed, as a user of the library poses it."""
-    options = {key: told[key] for key in ("loss", "kernel", "bias", "C")}
+    options = {key: told[key] for key in ("loss", "kernel", "bias", "C", "regularizer") if key in told}
     return Problem(told["X"], targets(told) if told["task"] == "classification" else told["y"], **options)
 
 
 def accepted(solver):
     """A problem that a solver takes, and its options: one update at a time where it has that."""
-    for more in ({}, {"bias": "augmented"}, {"kernel": "rbf"}, {"loss": "logistic"}):
+    for more in (
+        {},
+        {"bias": "augmented"},
+        {"kernel": "rbf"},
+        {"loss": "logistic"},
+        {"loss": "squared-hinge", "regularizer": "l1"},
+    ):
         told = posed("overlap", **more)
         if solvers[solver].accepts(problem_of(told)) is None:
             return told

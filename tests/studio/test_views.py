@@ -221,7 +221,8 @@ def test_what_a_view_cannot_show_it_says():
     X, y = blobs()
     with pytest.raises(InvalidInput, match="there is no view"):
         view(seen_of(Problem(X, y)), "nothing", {})
-    for problem in (Problem(X, y, kernel="rbf"), Problem(X, y, bias="none"), Problem(X, y, loss="squared-hinge")):
+    others = ({"kernel": "rbf"}, {"bias": "none"}, {"loss": "squared-hinge"}, {"regularizer": "l1"})
+    for problem in (Problem(X, y, **other) for other in others):
         with pytest.raises(InvalidInput, match="hulls"):
             view(seen_of(problem), "hulls", {})
     for problem in (Problem(X, y, kernel="rbf"), Problem(X, y, C=np.inf)):

@@ -66,7 +66,7 @@ def _refuse_problem(given: SimpleNamespace, recipe: Recipe) -> None:
     refuse_if(by_nu and given.epsilon is not None, "--nu takes the place of --epsilon: give one of them")
     refuse_if(
         estimated.concerns(recipe) and given.checkpoint is not None,
-        "--nu and --multiclass crammer-singer go without --checkpoint",
+        "--multiclass crammer-singer goes without --checkpoint",
     )
     refuse_if(given.max_time is not None and not given.max_time > 0, "--max-time must be > 0")
 

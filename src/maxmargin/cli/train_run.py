@@ -16,6 +16,7 @@ from maxmargin.cli.recipes import refuse_values, with_kernel_values
 from maxmargin.cli.selection import Asked, select
 from maxmargin.cli.train_checks import asked_for, refuse_places
 from maxmargin.cli.verdict import tell, write_traces
+from maxmargin.numeric.stopwatch import now
 from maxmargin.training.budget import Budget
 from maxmargin.training.recipe import Recipe
 
@@ -86,7 +87,7 @@ def _train(
         budget = replace(budget, checkpoint=None)  # --resume goes on with the search, and may find another recipe
     whole = budget.share(1)
     if given.probability and whole is not None:  # calibration trains on parts of the rows, again and again
-        fitted = fit(rows, recipe, weights, replace(budget, max_time=0.5 * whole, began=perf_counter()))
+        fitted = fit(rows, recipe, weights, replace(budget, max_time=0.5 * whole, began=now()))
     else:
         fitted = fit(rows, recipe, weights, budget)
     extra |= {"rows": rows.n, "columns": rows.X.shape[1]} | _scores(fitted, rows)

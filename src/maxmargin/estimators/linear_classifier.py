@@ -13,7 +13,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.estimators.base import check_option
 from maxmargin.estimators.callbacks import Monitor, with_callbacks
 from maxmargin.estimators.classification import Classifier
-from maxmargin.estimators.linear_machine import LinearMachine
+from maxmargin.estimators.linear_machine import LinearMachine, fitted_on_dask, is_on_dask, on_dask
 from maxmargin.estimators.parameters import estimator
 from maxmargin.kernels import Linear
 from maxmargin.losses import Loss
@@ -90,6 +90,8 @@ class LinearSVC(LinearMachine, Classifier):
         -------
         self
         """
+        if is_on_dask(X):
+            return fitted_on_dask(self, X, y, sample_weight)
         self._check_linear(("hinge", "squared_hinge", "logistic"), "hinge")
         check_option("multi_class", self.multi_class, ("ovr", "ovo", "crammer_singer"))
         budget = self._budget()
@@ -180,6 +182,8 @@ class LinearSVC(LinearMachine, Classifier):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """How far rows are on which side: one value a row for two classes, else one column a class."""
+        if is_on_dask(X):
+            return on_dask(self).decision_function(X)
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return scores[:, 0]
@@ -187,6 +191,8 @@ class LinearSVC(LinearMachine, Classifier):
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of rows."""
+        if is_on_dask(X):
+            return on_dask(self).predict(X)
         scores = self._scores(X)
         if scores.shape[1] == 1:
             return self.classes_[(scores[:, 0] > 0).astype(int)]

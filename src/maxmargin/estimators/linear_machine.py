@@ -152,3 +152,33 @@ class LinearMachine(LinearParameters, CostParameters, Machine):
         check_is_fitted(self)
         self._sparse = sp.csr_matrix(self.coef_)
         return self
+
+
+def is_on_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; asks nothing of Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def on_dask(machine: Any) -> Any:
+    """The estimator of `maxmargin.dask` that has the parameters of this one, and what it has been fitted to."""
+    from maxmargin import dask
+
+    made = getattr(dask, type(machine).__name__)(**machine.get_params(deep=False))
+    _hand_over(machine, made)
+    return made
+
+
+def fitted_on_dask(machine: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Hand a fit over to the cluster: the current client's."""
+    made = on_dask(machine).fit(X, y, sample_weight)
+    if not hasattr(made, "model_"):  # the client is asynchronous
+        raise InvalidInput("with an asynchronous client, use the estimators of maxmargin.dask and await their fit")
+    _hand_over(made, machine)
+    return machine
+
+
+def _hand_over(one: Any, other: Any) -> None:
+    """What a fit has left behind."""
+    from maxmargin import dask
+
+    vars(other).update({name: value for name, value in vars(one).items() if name in dask.FITTED})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.estimators.callbacks import with_callbacks
-from maxmargin.estimators.linear_machine import LinearMachine
+from maxmargin.estimators.linear_machine import LinearMachine, fitted_on_dask, is_on_dask, on_dask
 from maxmargin.estimators.parameters import estimator
 from maxmargin.estimators.regressors import Regressor
 from maxmargin.kernels import Linear
@@ -71,6 +71,8 @@ class LinearSVR(LinearMachine, Regressor):
         -------
         self
         """
+        if is_on_dask(X):
+            return fitted_on_dask(self, X, y, sample_weight)
         self._check_linear(tuple(LOSSES), "epsilon_insensitive")
         budget = self._budget()
         data, target = self._measured(X, y, sample_weight)
@@ -89,4 +91,6 @@ class LinearSVR(LinearMachine, Regressor):
 
     def predict(self, X: Any) -> np.ndarray:
         """The values of rows."""
+        if is_on_dask(X):
+            return on_dask(self).predict(X)
         return self._scores(X)[:, 0]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from maxmargin.loop.run import Callback, Run
 from maxmargin.loop.start import generator_of, start_of
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread
+from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result
 from maxmargin.small import solve_small
@@ -120,7 +120,7 @@ def solve(
         enough = candidates(problem)
         chosen = [solvers[name] for name in enough]
         chosen.sort(key=lambda one: start is not None and not one.starts)  # a start is for one that takes it
-    began = perf_counter()
+    began = now()
     result: Result | None = None
     failure: SolverFailed | None = None
     with one_blas_thread(), interruptible():
@@ -130,7 +130,7 @@ def solve(
                 patience = np.inf if one is chosen[-1] else enough[one.name]
                 run = Run(problem, one, tol, *given, watched or not auto, display, one is not chosen[-1], patience)
                 iterates = _iterates(one, problem, begin, generator())
-                left = None if max_time is None else began + max_time - perf_counter()
+                left = None if max_time is None else began + max_time - now()
                 start = None
                 try:
                     found = run.until_done(iterates, begin, left, max_iter)
@@ -139,7 +139,7 @@ def solve(
                     continue
             if result is None or found.certificate.relative_gap < result.certificate.relative_gap:
                 result = found
-            if not _stuck(found) or (max_time is not None and perf_counter() - began >= max_time):
+            if not _stuck(found) or (max_time is not None and now() - began >= max_time):
                 break
     if result is None:
         raise failure or SolverFailed(f"{chosen[0].name} gave no point")

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from maxmargin.loop.last_resort import last_resort
 from maxmargin.loop.progress import Progress
 from maxmargin.loop.schedule import Schedule
 from maxmargin.numeric.interrupts import interruptible
+from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Snapshot, Status, Trace
 from maxmargin.solvers import Solver, clock
@@ -120,7 +120,7 @@ class Run:
         self, iterates: Iterator[Iterate], start: Iterate, max_time: float | None, max_iter: int | None
     ) -> Result:
         """The whole run: to its end, or to that of a budget."""
-        began = perf_counter()
+        began = now()
         self.ends = None if max_time is None else began + max_time
         self.schedule.begin(began, max_time)
         try:
@@ -141,9 +141,9 @@ class Run:
         if self.own_steps and self.iterate is None:
             self.longest_step = self.solver.longest_step(self.problem)
         # 1.
-        tick = perf_counter()
+        tick = now()
         following = self._next(iterates)
-        self.trace.solver_seconds += perf_counter() - tick
+        self.trace.solver_seconds += now() - tick
         if following is None:
             return Reason.STALLED if self.failure is not None or self.solver.endless else Reason.FINISHED
         self.iterate, self.looked = following, False
@@ -164,7 +164,7 @@ class Run:
             stop = Reason.STALLED
         if stop is None and max_iter is not None and following.k >= max_iter:
             stop = Reason.MAX_ITER
-        if stop is None and self.ends is not None and perf_counter() >= self.ends:
+        if stop is None and self.ends is not None and now() >= self.ends:
             stop = Reason.MAX_TIME
         return stop
 
@@ -219,7 +219,7 @@ class Run:
         return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []))
 
     def _look(self, iterate: Iterate, fresh: bool = False, bounded: bool = False) -> Reason | None:
-        tick = perf_counter()
+        tick = now()
         self.schedule.look(iterate)
         # Where the solver thinks that it is done, the first look may as well be the last one: straight from the data.
         fresh = fresh or (iterate.estimate is not None and iterate.estimate <= self.tol)
@@ -227,14 +227,14 @@ class Run:
         self.fresh = seen if fresh else self.fresh
         certificate = self.best.update(seen)
         self._record(seen, certificate)
-        self.trace.look_seconds += perf_counter() - tick
+        self.trace.look_seconds += now() - tick
         look = Look(iterate.k, self.trace.solver_seconds, certificate, seen.point)
         self.display.show(look)
         # Every callback sees every look, even when an earlier one has asked to stop.
         stopped = any([bool(callback(look)) for callback in self.callbacks])
-        tick = perf_counter()
+        tick = now()
         reason = self._verdict(certificate, seen if fresh else None)
-        self.trace.look_seconds += perf_counter() - tick
+        self.trace.look_seconds += now() - tick
         return reason or (Reason.CALLBACK if stopped else None)
 
     def _verdict(self, certificate: Certificate, fresh: Examined | None) -> Reason | None:
@@ -297,7 +297,7 @@ class Run:
             )
 
     def _result(self, reason: Reason) -> Result:
-        tick = perf_counter()
+        tick = now()
         final = self.confirmed or self._proved()
         certificate = replace(final.certificate, inseparable=self.proof)
         if reason not in (Reason.INSEPARABLE, Reason.INTERRUPTED) and certificate.relative_gap <= self.tol:
@@ -308,7 +308,7 @@ class Run:
         if final.point.related is not None:
             other = final.point.related
             related[other.name] = certify(other.problem, Iterate(beta=other.beta))
-        self.trace.look_seconds += perf_counter() - tick
+        self.trace.look_seconds += now() - tick
         status = Status(reason, self._text(reason, certificate))
         return Result(self.problem, self.solver, status, final.point, certificate, self.trace, self.tol, related)
 

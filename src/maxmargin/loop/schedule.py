@@ -7,10 +7,10 @@ limited keeps an eye on the clock: the point that is handed back must be proved,
 from __future__ import annotations
 
 from functools import cached_property
-from time import perf_counter
 
 import numpy as np
 
+from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate
@@ -126,13 +126,13 @@ class Deadline:
 
     def near(self, point: Iterate) -> bool:
         """Whether it is wise to look at this point, as there may be no time for another."""
-        now = perf_counter()
-        return now >= self.wary_from and self._seconds(point) <= EARLY * (self.proved_by - now)
+        moment = now()
+        return moment >= self.wary_from and self._seconds(point) <= EARLY * (self.proved_by - moment)
 
     def reached(self, *points: Iterate) -> bool:
         """Whether the proof of one of these points would not be done in time, if it began any later."""
-        now = perf_counter()
-        return now >= self.wary_from and now + max(map(self._seconds, points)) >= self.proved_by
+        moment = now()
+        return moment >= self.wary_from and moment + max(map(self._seconds, points)) >= self.proved_by
 
     def _seconds(self, point: Iterate) -> float:
         """What a proof takes: its kernel values; half of those between the point's own samples are mirror images."""
@@ -151,6 +151,6 @@ class Deadline:
         weights = np.zeros(self.problem.n)
         weights[:columns] = 1.0
         space.scores_of(np.arange(16), weights)
-        tick = perf_counter()
+        tick = now()
         space.scores_of(np.arange(rows), weights)
-        return (perf_counter() - tick) / (rows * columns)
+        return (now() - tick) / (rows * columns)

@@ -14,6 +14,8 @@ from functools import update_wrapper
 from importlib import import_module
 from typing import Any
 
+from maxmargin.numeric.stopwatch import standing_still
+
 #: Sums may be reordered and fused (vectorised); infinities and NaN keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -60,7 +62,8 @@ class Compiled:
     def dispatcher(self) -> Any:
         """Numba's own object for the function."""
         if self._dispatcher is None:
-            made = import_module("maxmargin.numeric.compiler").dispatcher(self.py_func, self.fastmath)
+            with standing_still():  # importing Numba takes as long as compiling some loops
+                made = import_module("maxmargin.numeric.compiler").dispatcher(self.py_func, self.fastmath)
             self.__dict__.setdefault("_dispatcher", made)  # two threads may both come here: the first one's stays
         return self._dispatcher
 

@@ -21,9 +21,14 @@ from numba.core import compiler_lock, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
+from maxmargin.numeric import stopwatch
 from maxmargin.numeric.compiled import extensions
 
 logger = logging.getLogger("maxmargin")
+
+#: Seconds of compilation after which the user is told what takes so long.
+SOME = 1.0
+
 _told: set[str] = set()
 
 
@@ -123,12 +128,16 @@ class _Announcer(event.Listener):
     """Logs each compilation of ours: the first fit on a machine waits for it, later ones do not."""
 
     def on_start(self, event: Any) -> None:
+        stopwatch.start()
         function = event.data["dispatcher"].py_func
         if (function.__module__ or "").startswith("maxmargin"):
             logger.info("compiling %s.%s (first use; kept on disk)", function.__module__, function.__name__)
+            if "compiling" not in _told and stopwatch.compiled_for() > SOME:
+                _told.add("compiling")
+                logger.warning("compiling for this machine: some seconds, once, and only at the first use")
 
     def on_end(self, event: Any) -> None:
-        pass
+        stopwatch.stop()
 
 
 event.register("numba:compile", _Announcer())

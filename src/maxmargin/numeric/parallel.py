@@ -92,6 +92,17 @@ def over_tasks(function: Callable[[int], object], count: int, stop: Callable[[],
         raise
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep what this thread does to itself: where whole tasks run side by side, each of them needs one thread."""
+    before = getattr(_here, "inside", False)
+    _here.inside = True
+    try:
+        yield
+    finally:
+        _here.inside = before
+
+
 def _pool(workers: int) -> ThreadPoolExecutor:
     """Threads that stay: starting them anew would cost more than many a pass over small data."""
     with _lock:

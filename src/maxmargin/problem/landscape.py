@@ -32,7 +32,9 @@ def _primal(problem: Problem, X: np.ndarray, points: np.ndarray, halvings: int) 
     penalty = 0.5 * (b / problem.bias_scale) ** 2 if problem.bias == "augmented" else 0.0
     target = np.tile(problem.target, len(scores))
     losses = problem.loss.value((scores + b[:, None]).ravel(), target).reshape(scores.shape) @ problem.C
-    return 0.5 * np.square(w).sum(axis=1) + penalty + losses + (problem.total or 0.0) * b
+    value = problem.regularizer.value
+    size = 0.5 * np.square(w).sum(axis=1) if problem.regularizer.quadratic else np.array([value(row) for row in w])
+    return size + penalty + losses + (problem.total or 0.0) * b
 
 
 def _best_bias(problem: Problem, scores: np.ndarray, halvings: int) -> np.ndarray:

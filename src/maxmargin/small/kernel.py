@@ -29,7 +29,18 @@ from maxmargin.numeric.rows import LANES, place_of_largest
 from maxmargin.problem import Problem
 from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate, Reason, Result, Status
-from maxmargin.small.proof import EPS, SHORTEST, Proved, SmallFit, Sums, converged_text, correct, dual_of, objectives
+from maxmargin.small.proof import (
+    EPS,
+    SHORTEST,
+    Proved,
+    SmallFit,
+    Sums,
+    converged_text,
+    correct,
+    dual_of,
+    objectives,
+    pull,
+)
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.solvers.kernel.outlying import lowest_first
 from maxmargin.solvers.textbook.smo import FLAT, fall, follow, gain, gap_and_dual, kinks, land, slopes
@@ -42,6 +53,8 @@ MOST_WORK = 2e8
 LEAST_ROWS = 200
 #: Pair steps between two looks at the gap, which costs about one of them.
 BETWEEN = 16
+#: Kinks that the best bias is looked for at, at most: it is a few away.
+MOST_KINKS = 50
 #: The part of the tolerance to aim at: the last digits are cheap, and peers have them.
 AIM = 0.1
 #: The least steps times rows before the first look (some microseconds): tiny problems are solved to the last digits.
@@ -228,6 +241,38 @@ def _add_row(values, i, factor, out):
 
 
 @compiled
+def _best_bias(dual, total, scores, b):
+    """The bias of the least primal value, from one near it, for a loss of straight pieces: kink by kink.
+
+    The slope of the primal value is total − Σu, and rises by a part of a sample's box where its score passes a kink.
+    """
+    n, slope = len(scores), total
+    for p in range(n):
+        if dual.ridge[p] > 0.0:
+            return b
+        slope -= pull(dual, p, scores[p] + b)
+    first = 1.0 if slope < 0.0 else -1.0  # where it falls
+    for _ in range(MOST_KINKS):
+        if not slope * first < 0.0:
+            break
+        nearest, rise = first * np.inf, 0.0
+        for p in range(n):
+            middle, tube = dual.target[p] - scores[p], dual.tube[p]
+            low, high = middle - tube, middle + tube
+            if first * low > first * b and first * low <= first * nearest:
+                rise = dual.upper[p] - (dual.lower[p] if tube == 0.0 else 0.0) + (rise if low == nearest else 0.0)
+                nearest = low
+            if tube > 0.0 and first * high > first * b and first * high <= first * nearest:
+                rise = -dual.lower[p] + (rise if high == nearest else 0.0)
+                nearest = high
+        if not np.isfinite(nearest):
+            break
+        b = nearest
+        slope += first * rise
+    return b
+
+
+@compiled
 def _diagonal(values):
     a, b = values.aa.shape[0], values.bb.shape[0]
     diag = np.empty(a + b)
@@ -261,6 +306,7 @@ def _certified(values, dual, diag, total, error, beta):
     b = 0.5 * (high + low)
     if not np.isfinite(b):
         b = high if np.isfinite(high) else (low if np.isfinite(low) else 0.0)
+    b = _best_bias(dual, total, scores, b)
     # The rounding of a score and of βᵀKβ, as in `rounding.plain_errors`.
     off = (error + (count + 1) * EPS * largest) * size
     off_sqnorm = size * off + count * EPS * largest * size * size

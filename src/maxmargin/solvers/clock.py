@@ -12,7 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import floor, inf, log2
-from time import perf_counter
+
+from maxmargin.numeric.stopwatch import now
 
 _here = threading.local()
 
@@ -26,12 +27,12 @@ class TimeUp(Exception):
 
 @contextmanager
 def until(moment: float | None) -> Iterator[None]:
-    """Let this thread run until a moment of `perf_counter`; None sets no limit of its own."""
+    """Let this thread run until a moment of `now`; None sets no limit of its own."""
     before, piece_before = _moment(), piece()
     _here.moment = before if moment is None else moment if before is None else min(before, moment)
     if moment is not None:
         # In steps of 2, so that the same limit gives the same pieces, and the same bits.
-        longer = max(1.0, (_here.moment - perf_counter()) / SHORT)
+        longer = max(1.0, (_here.moment - now()) / SHORT)
         _here.piece = PIECE * 2.0 ** floor(log2(1.05 * longer))
     try:
         yield
@@ -59,13 +60,13 @@ def stopped() -> bool:
 def left() -> float | None:
     """The seconds that are left, None where time does not matter."""
     moment = _moment()
-    return None if moment is None else moment - perf_counter()
+    return None if moment is None else moment - now()
 
 
 def check() -> None:
     """Raise `TimeUp` if the time is over."""
     moment = _moment()
-    if moment is not None and perf_counter() >= moment:
+    if moment is not None and now() >= moment:
         raise TimeUp
 
 

@@ -13,6 +13,7 @@ from maxmargin.kernels.base import registry as kernels
 from maxmargin.losses.base import registry as losses
 from maxmargin.problem import Bias
 from maxmargin.registry import documented
+from maxmargin.regularizers.base import registry as regularizers
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.studio.arguments import LIMITS
 from maxmargin.studio.pseudocode import pseudocode
@@ -24,6 +25,7 @@ BIASES = {
     "augmented": "augmented: a constant feature, penalised with w",
     "none": "none: through the origin",
 }
+REGULARIZERS = {"l1": "‖w‖₁: few weights", "l2": "½‖w‖²: the widest margin"}
 SCHEMES = {"ovo": "in pairs", "ovr": "each against the rest"}
 
 
@@ -39,6 +41,7 @@ def catalog() -> dict[str, Any]:
         "losses": [_loss(name) for name in losses],
         "kernels": [_kernel(name) for name in kernels if usable(name)],
         "biases": [{"name": name, "title": title} for name, title in BIASES.items()],
+        "regularizers": [{"name": name, "title": REGULARIZERS[name]} for name in regularizers],
         "solvers": [_solver(name) for name in solvers],
         "toys": [toy.told() for toy in TOYS.values()],
         "schemes": [{"name": name, "title": title} for name, title in SCHEMES.items()],

@@ -93,6 +93,7 @@ class Setting:
             "kernel": _described(first.kernel),
             "loss": _described(first.loss),
             "bias": first.bias,
+            "regularizer": first.regularizer.name,
             "C": self.C,
             "note": self.note,
         }
@@ -134,6 +135,7 @@ def posed(command: Mapping[str, Any]) -> Setting:
         class_weight=_class_weight(command, labels),
         multiclass=command.get("scheme"),
         task=task if len(loss.tasks) > 1 else None,  # type: ignore[arg-type]
+        regularizer=command.get("regularizer") or "l2",
     )
     ready = prepared(
         Data(X, None if task == "novelty" else _targets(y, task, labels), source="the data"), recipe, weights
@@ -145,7 +147,15 @@ def posed(command: Mapping[str, Any]) -> Setting:
         )
     recipe, note = ready.recipe, ""
     make = problem_maker(
-        ready.samples, recipe.kernel, recipe.bias, recipe.bias_scale, recipe.cache_bytes, 1, None, recipe.task
+        ready.samples,
+        recipe.kernel,
+        recipe.bias,
+        recipe.bias_scale,
+        recipe.cache_bytes,
+        1,
+        None,
+        recipe.task,
+        recipe.regularizer,
     )
     problems = [make(machine.rows, machine.target, recipe.loss, recipe.C) for machine in machines]
     if nu is not None:

@@ -114,6 +114,8 @@ def hulls(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     form = problem.form
     if problem.task != "classification" or form is None or form.ridge.any():
         raise InvalidInput(f"hulls are the dual of the hinge; loss={problem.loss.name!r} has another")
+    if not problem.regularizer.quadratic:
+        raise InvalidInput(f"hulls are the dual of ½‖w‖²; regularizer={problem.regularizer.name!r} has another")
     if problem.bias != "free":
         raise InvalidInput(f"hulls need Σ₊α = Σ₋α, so bias='free'; this problem has bias={problem.bias!r}")
     if not problem.linear or problem.X.shape[1] != 2:
@@ -173,6 +175,8 @@ def landscape(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     d = problem.X.shape[1]
     if not problem.linear or d > 2 or (d == 1 and problem.bias == "none"):
         raise InvalidInput("the landscape is the plane of w: the linear kernel and two features, or one and a bias")
+    if problem.bias == "augmented" and not problem.regularizer.quadratic:
+        raise InvalidInput("the landscape with ‖w‖₁ has no augmented bias: choose free or none")
     if problem.hard:
         raise InvalidInput("the primal of a hard margin is infinite wherever a constraint is violated; use a finite C")
     fine = int(min(max((VALUES / problem.n) ** 0.5, LEAST_GRID), GRID))
@@ -262,6 +266,7 @@ def path(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
         loss=problem.loss,
         kernel=problem.kernel,
         bias=problem.bias,
+        regularizer=problem.regularizer,
         bias_scale=problem.bias_scale,
         sample_weight=weight,
         **given,
@@ -315,7 +320,8 @@ def step(seen: Seen, arguments: Mapping[str, Any]) -> Answer:
     event, form = point.event, problem.form
     if event is None:
         raise InvalidInput("this iterate has no single update: choose a solver with grain=1")
-    if form is None or len(event.indices) > 2 or not np.isfinite(event.gain):
+    quadratic = form is not None and problem.regularizer.quadratic
+    if form is None or not quadratic or len(event.indices) > 2 or not np.isfinite(event.gain):
         raise InvalidInput("this update does not climb the dual along one line")
     moved = np.array(event.indices)
     direction = np.array([1.0, -1.0])[: len(moved)]

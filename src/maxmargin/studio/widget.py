@@ -101,6 +101,7 @@ def _given(problem: Problem, solver: str) -> Answer:
         "loss": _named(problem.loss),
         "kernel": _named(problem.kernel),
         "bias": problem.bias,
+        "regularizer": problem.regularizer.name,
         "bias_scale": problem.bias_scale,
         "C": float(costs[0]),
         "solver": solver,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Event
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from maxmargin.errors import InvalidInput
 from maxmargin.loop import solve
 from maxmargin.loop.run import Callback
+from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.problem.validation import is_number
 from maxmargin.result import Reason, Result, Status
@@ -44,7 +44,7 @@ class Budget:
     #: The solver's own iterations for each problem; −1 for no limit.
     max_iter: int = -1
     seed: int = 0
-    began: float = field(default_factory=perf_counter)
+    began: float = field(default_factory=now)
     #: Set by whoever wants the training to end soon with the best model so far, and by Ctrl-C. Parts share them.
     stop: Event = field(default_factory=Event)
     pressed: Event = field(default_factory=Event)
@@ -78,11 +78,11 @@ class Budget:
     @property
     def spent(self) -> bool:
         """Whether there is nothing left to run on."""
-        return self.stopped or (self.max_time is not None and perf_counter() - self.began >= self.max_time)
+        return self.stopped or (self.max_time is not None and now() - self.began >= self.max_time)
 
     @property
     def until(self) -> float | None:
-        """The moment of `perf_counter` at which the time is over."""
+        """The moment of `now` at which the time is over."""
         return None if self.max_time is None else self.began + self.max_time
 
     def interrupt(self) -> None:
@@ -107,7 +107,7 @@ class Budget:
 
     def part(self, problems: float) -> Budget:
         """The budget of the next of so many trainings, which ends with this one."""
-        return replace(self, max_time=self.share(problems), began=perf_counter(), progress=False, checkpoint=None)
+        return replace(self, max_time=self.share(problems), began=now(), progress=False, checkpoint=None)
 
     def share(self, problems: float) -> float | None:
         """The seconds for the next of so many problems; None where time does not matter."""
@@ -115,7 +115,7 @@ class Budget:
             return SPENT
         if self.max_time is None:
             return None
-        return max(SPENT, (self.max_time - (perf_counter() - self.began)) / max(1.0, problems))
+        return max(SPENT, (self.max_time - (now() - self.began)) / max(1.0, problems))
 
     def solve(
         self,

@@ -11,7 +11,8 @@ Problem, with e_im = 1 for m ≠ y_i and 0 for m = y_i:
     3.     g_m ← ⟨w_m, x_i⟩ + e_im, and b_m ← g_m − ‖x_i‖² α_im
     4.     α_i ← the exact maximiser: α_im = min(C_i [m = y_i], (β − b_m)/‖x_i‖²), where β makes Σ_m α_im = 0 (one sort)
     5.     w_m ← w_m + (change of α_im) x_i.
-    6. Certify every so often, recomputed from α and the data; stop when P − D ≤ tol max(|P|, |D|).
+    6. Where that takes long and the weights are few, take the point of `crammer_singer_interior.py`.
+    7. Certify every so often, recomputed from α and the data; stop when P − D ≤ tol max(|P|, |D|).
 
 The intercepts are weights of one more constant feature (an augmented bias): a free one would tie all samples together.
 
@@ -22,7 +23,6 @@ Keerthi, Sundararajan, Chang, Hsieh & Lin, "A sequential dual method for large s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,15 @@ from maxmargin.certificate import Certificate, Kinds
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.rows import row_axpy, row_dot, row_sqnorm, rows_of
+from maxmargin.numeric.stopwatch import now
 from maxmargin.result import Reason, Status, Trace
 from maxmargin.training.budget import Budget
+from maxmargin.training.crammer_singer_interior import fits, interior
 
 #: Epochs before the first look; then looks take about a third of the time.
 FIRST = 2
+#: After so many epochs a problem that is small enough goes to the interior point.
+PATIENCE = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +65,10 @@ def solve_crammer_singer(
     alpha = np.zeros((n, classes)) if start is None else start  # 1.
     W = _weights(X, alpha, constant)
     trace, epochs, look_at = Trace(), 0, FIRST
+    newton = fits(n, classes, X.shape[1])
     reason = None
     share = budget.share(1)
-    began = perf_counter()
+    began = now()
     while reason is None:
         try:
             order = rng.permutation(n)
@@ -73,21 +78,29 @@ def solve_crammer_singer(
             budget.interrupt()
             reason = Reason.INTERRUPTED
         epochs += 1
-        seconds = perf_counter() - began
+        seconds = now() - began
         if reason is None and epochs == budget.max_iter:
             reason = Reason.MAX_ITER
         elif reason is None and share is not None and seconds >= share:
             reason = Reason.MAX_TIME
         if reason is None and epochs < look_at:
             continue
-        # 6.
+        # 6. and 7.
         W = _weights(X, alpha, constant)
         certificate = certify(X, codes, C, constant, alpha, W)
+        if certificate.relative_gap > budget.tol and epochs > PATIENCE and newton and reason is None:
+            newton = False
+            inside, normals = interior(X, codes, C, constant, classes, budget.tol)
+            V = _weights(X, inside, constant)
+            linked = certify(X, codes, C, constant, inside, V)
+            own = certify(X, codes, C, constant, inside, normals, V)
+            if max(linked.dual, own.dual) > certificate.dual:
+                alpha, (certificate, W) = inside, min((linked, V), (own, normals), key=lambda one: one[0].relative_gap)
         trace.add(epochs, seconds, certificate)
         look_at = epochs + max(1, epochs // 3)
         if certificate.relative_gap <= budget.tol and reason is not Reason.INTERRUPTED:
             reason = Reason.CONVERGED
-    trace.solver_seconds = perf_counter() - began
+    trace.solver_seconds = now() - began
     text = f"relative gap {certificate.relative_gap:.2g}, asked for {budget.tol:g}"
     if reason is not Reason.CONVERGED:
         text += "; allow more time or iterations, lower C, or standardise the features"
@@ -95,8 +108,16 @@ def solve_crammer_singer(
     return CrammerSinger(W[:, :-1], constant * W[:, -1], alpha, certificate, status, trace, epochs)
 
 
-def certify(X: Any, codes: np.ndarray, C: np.ndarray, constant: float, alpha: np.ndarray, W: np.ndarray) -> Certificate:
-    """The certificate of α and W, recomputed in float64 from the data."""
+def certify(
+    X: Any,
+    codes: np.ndarray,
+    C: np.ndarray,
+    constant: float,
+    alpha: np.ndarray,
+    W: np.ndarray,
+    V: np.ndarray | None = None,
+) -> Certificate:
+    """The certificate of α and W, recomputed in float64 from the data; V is W(α) where W is another."""
     n = len(codes)
     mine = np.arange(n), codes
     e = np.ones_like(alpha)
@@ -115,7 +136,7 @@ def certify(X: Any, codes: np.ndarray, C: np.ndarray, constant: float, alpha: np
     codes_of_kinds[(codes_of_kinds == 0) & (np.abs(others - g[mine]) <= near)] = 1
     return Certificate(
         primal=0.5 * sqnorm + float(C @ slack),
-        dual=-0.5 * sqnorm - float((e * alpha).sum()),
+        dual=-0.5 * (sqnorm if V is None else float(np.square(V).sum())) - float((e * alpha).sum()),
         infeasibility=float(np.abs(alpha.sum(axis=1)).max()),
         kkt_violation=max(0.0, kkt),
         kinds=Kinds(codes_of_kinds.astype(np.int8)),

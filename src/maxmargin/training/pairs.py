@@ -26,6 +26,7 @@ from maxmargin.problem.space import entries_per_pair
 from maxmargin.problem.validation import is_number
 from maxmargin.result import Reason, Status
 from maxmargin.small.kernel import MOST_WORK, run, values_of
+from maxmargin.small.linear import MOST_INTERIOR
 from maxmargin.small.proof import SmallFit, converged_text
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
@@ -38,8 +39,9 @@ MOST_ROWS = 4000
 MOST_ROWS_LINEAR = 1000
 #: Kernel values from which on threads pay: waking one takes a tenth of a millisecond.
 THREADED = 3e5
-#: Steps times rows that pair steps on linear problems may take: where they crawl, others are sooner there.
-MOST_WORK_LINEAR = 4e6
+#: Steps times rows that pair steps on linear problems may take: where they crawl, others are sooner there, and sooner
+#: still where the features are few (an interior point of about a millisecond).
+MOST_WORK_LINEAR, MOST_WORK_FEW = 4e6, 4e5
 #: The share of the cache for the blocks within classes; the rest is for the pairs under way.
 KEPT = 0.5
 
@@ -153,7 +155,9 @@ def _solve_pair(blocks: _Blocks, samples: Samples, loss: Loss, C: float, split: 
     weights = C * samples.weights[np.concatenate((blocks.rows[a], blocks.rows[b]))]
     form = loss.dual_form(target, weights)
     assert form is not None
-    most = MOST_WORK_LINEAR if isinstance(blocks.kernel, Linear) else MOST_WORK
+    most = MOST_WORK
+    if isinstance(blocks.kernel, Linear):
+        most = MOST_WORK_FEW if n * samples.X.shape[1] ** 2 <= MOST_INTERIOR else MOST_WORK_LINEAR
     return run(values_of(aa, ab, bb), form, weights, blocks.error, tol, np.zeros(n), most)
 
 

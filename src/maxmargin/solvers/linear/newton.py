@@ -86,7 +86,12 @@ class AugmentedLagrangian:
         self._refresh()
 
     def relative_gap(self) -> float:
-        """P(w, b) against D(u), which differ by what each sample misses and by what w and Σ u_i x_i do."""
+        """The gap in units of the larger of the two values."""
+        gap, reached = self.gap()
+        return gap / max(abs(reached + gap), abs(reached), np.finfo(np.float64).tiny)
+
+    def gap(self) -> tuple[float, float]:
+        """P(w, b) − D(u), which is what each sample misses and what w and Σ u_i x_i differ by; and D(u)."""
         dual = self.form.arrays
         missed, value = sums(lambda start, stop: shortfalls(start, stop, self.z, self.u, dual), self.space.n)
         reached = value - 0.5 * float(self.combined @ self.combined)
@@ -95,8 +100,7 @@ class AugmentedLagrangian:
         if self.free_bias:  # Σu is not what it must be; to make it so costs about the slope of a sample for each unit
             off = self.total - self.sum
             gap += off * self.b + self.scale * abs(off)
-        gap = max(0.0, gap)
-        return gap / max(abs(reached + gap), abs(reached), np.finfo(np.float64).tiny)
+        return max(0.0, gap), reached
 
     def _refresh(self) -> None:
         """U and Σ u_i x_i at the present w."""

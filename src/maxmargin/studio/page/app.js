@@ -9,11 +9,11 @@ import { listen } from "./gestures.js";
 import { lessonNamed, mountLessons } from "./lessons.js";
 import { mountCertificate, mountPseudocode, mountRace, mountTransport } from "./panels.js";
 import { mountPlane } from "./plane.js";
-import { count, pointsOf, relabelled, removed } from "./points.js";
+import { base64, count, pointsOf, relabelled, removed } from "./points.js";
 import { download, mountSharing } from "./sharing.js";
 import { mountSolvers } from "./solvers.js";
 import { createStore, History } from "./store.js";
-import { mountLegend, mountToolbar } from "./toolbar.js";
+import { mountKeys, mountLegend, mountToolbar } from "./toolbar.js";
 import { views } from "./views/index.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -80,7 +80,7 @@ function givenSettings(problem, task) {
   const base = settingsFor(task);
   const { name: loss, ...lossFields } = typeof problem.loss === "object" ? problem.loss : { name: problem.loss ?? base.loss };
   const { name: kernel, ...kernelFields } = typeof problem.kernel === "object" ? problem.kernel : { name: problem.kernel ?? base.kernel };
-  return { settings: { ...base, loss, lossFields, kernel, kernelFields, bias: problem.bias ?? base.bias, C: Number(problem.C ?? base.C), nu: problem.nu ?? null } };
+  return { settings: { ...base, loss, lossFields, kernel, kernelFields, bias: problem.bias ?? base.bias, regularizer: problem.regularizer ?? base.regularizer, C: Number(problem.C ?? base.C), nu: problem.nu ?? null } };
 }
 
 /** Keep the address in step with the state, a moment after it has changed. @param {import("./types.js").Store} store @param {State} first */
@@ -117,8 +117,11 @@ function actions(store, channel, id) {
     id, store,
     /** A command; where its answer takes long, the page says so. @param {string} op @param {Record<string, *>} [args] */
     request(op, args) {
-      const timer = setTimeout(() => app.busy?.(1), 500);
-      return channel.request(op, args).finally(() => (clearTimeout(timer), app.busy?.(0)));
+      const timers = [
+        setTimeout(() => app.busy?.(1), 500),
+        setTimeout(() => app.say("This takes long. At the first use on a machine the solvers are compiled; that is once."), 5000),
+      ];
+      return channel.request(op, args).finally(() => (timers.forEach(clearTimeout), app.busy?.(0)));
     },
     say: (/** @type {string} */ sentence) => app.told?.(sentence),
     hover: (/** @type {number|null} */ hover) => hover !== get().hover && store.set({ hover }),
@@ -143,7 +146,7 @@ function actions(store, channel, id) {
       remember();
       const task = points.task !== get().points.task ? { settings: settingsFor(points.task) } : {};
       const many = points.labels.length > 2 ? { brush: 0 } : { brush: 1 };
-      store.set({ points, ...task, ...many, playing: false, cursor: null, selection: [], hover: null, machine: 0 });
+      store.set({ points, ...task, ...many, runs: get().runs.map((run) => ({ ...run, frame: null })), playing: false, cursor: null, selection: [], hover: null, machine: 0 });
       app.fit();
       app.wake();
     },
@@ -225,7 +228,8 @@ function actions(store, channel, id) {
       store.set({ cursor: index === null || index >= last ? null : Math.max(0, index), playing: false });
       app.wake();
     },
-    address: () => `${location.href.split("#")[0]}#${toAddress(get(), firstState(get().host, get().theme))}`,
+    /** What brings this back; without some parts of the page, if a teacher wants that. */
+    address: (hide = get().hide) => `${location.href.split("#")[0]}#${toAddress({ ...get(), hide }, firstState(get().host, get().theme))}`,
     /** The run and the frame that are shown, to be written to a file. */
     runToExport() {
       const { runs, shown, cursor } = get();
@@ -272,13 +276,19 @@ function layout(el, app) {
     h("header", {}, h("h1", {}, "maxmargin studio"), h("p", { class: "motto" }, "Support vector machines with proof: move a point, watch the margin answer."), h("div", { class: "row" }, h("span", { class: "busy" }, "computing…"), panel("lessons-button", lessonsButton), theme)),
     h("div", { class: "columns" },
       h("div", { class: "left" }, panel("data", mountData, "data"), panel("problem", mountProblem, "problem"), panel("solvers", mountSolvers, "solvers"), panel("sharing", mountSharing, "sharing")),
-      h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
+      h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("keys-panel", mountKeys, "mouse, touch and keyboard"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
       h("div", { class: "right" }, panel("lesson", mountLessons, "lesson"), panel("certificate-panel", mountCertificate, "certificate"), panel("views", mountViews, "views"))),
     live);
   el.append(root);
   app.busy = (/** @type {number} */ on) => root.toggleAttribute("data-busy", Boolean(on));
   const keys = (/** @type {KeyboardEvent} */ event) => shortcut(event, app);
   root.addEventListener("keydown", keys);
+  root.addEventListener("dragover", (/** @type {DragEvent} */ event) => event.preventDefault());
+  root.addEventListener("drop", async (/** @type {DragEvent} */ event) => {
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0];
+    if (file) app.importFile(file.name, base64(new Uint8Array(await file.arrayBuffer())));
+  });
   const update = (/** @type {State} */ state) => {
     root.dataset.theme = state.theme;
     text(theme, state.theme === "dark" ? "Light" : "Dark");

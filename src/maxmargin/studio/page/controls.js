@@ -11,7 +11,7 @@ export function settingsFor(task) {
   const loss = { classification: "hinge", regression: "epsilon-insensitive", novelty: "one-class" }[task];
   const kernel = task === "classification" ? "linear" : "rbf";
   const lossFields = task === "novelty" ? { nu: 0.1 } : {};
-  return { loss, lossFields, kernel, kernelFields: {}, bias: "free", C: task === "regression" ? 10 : 1, nu: null, classWeight: null, scheme: "ovo" };
+  return { loss, lossFields, kernel, kernelFields: {}, bias: "free", regularizer: "l2", C: task === "regression" ? 10 : 1, nu: null, classWeight: null, scheme: "ovo" };
 }
 
 /**
@@ -41,12 +41,7 @@ export function mountData(el, app) {
     const svmlight = /^\s*[-+\w.]+(\s+\d+:[-+\d.eE]+)+\s*$/m.test(typed.split("\n")[0]);
     app.importFile(svmlight ? "pasted.svmlight" : typed.includes("\t") ? "pasted.tsv" : "pasted.csv", base64(new TextEncoder().encode(typed)));
   };
-  el.addEventListener("dragover", (event) => event.preventDefault());
-  el.addEventListener("drop", (event) => {
-    event.preventDefault();
-    const one = event.dataTransfer?.files[0];
-    if (one) read(one);
-  });
+
 
   /** @param {State} state */
   const update = (state) => {
@@ -114,7 +109,7 @@ export function mountProblem(el, app) {
     text(told, problem ? `${problem.n} samples, ${problem.machines.length === 1 ? "one machine" : `${problem.machines.length} machines`}${problem.note ? `. ${problem.note}` : ""}` : "");
     C?.show(settings.C);
     const fitted = problem?.kernel.name === settings.kernel ? Number(problem.kernel.gamma).toPrecision(3) : "";
-    const now = JSON.stringify([hello?.version, points.task, points.labels, settings.loss, settings.kernel, settings.bias, settings.nu !== null, settings.scheme, settings.classWeight, Object.values(settings.lossFields), Object.values(settings.kernelFields).map((one) => typeof one === "number" || one), fitted]);
+    const now = JSON.stringify([hello?.version, points.task, points.labels, settings.loss, settings.kernel, settings.bias, settings.regularizer, settings.nu !== null, settings.scheme, settings.classWeight, Object.values(settings.lossFields), Object.values(settings.kernelFields).map((one) => typeof one === "number" || one), fitted]);
     if (!hello || now === shape || (shape && el.querySelector("input[type=range]:active"))) return;
     shape = now;
     const loss = hello.losses.find((one) => one.name === settings.loss);
@@ -130,6 +125,7 @@ export function mountProblem(el, app) {
       /** @type {any} */ (C),
       ["hinge", "epsilon-insensitive"].includes(settings.loss) && nuControl(settings, app),
       labelled("bias", menu(hello.biases, settings.bias, (bias) => app.change({ bias }), { "data-key": "bias" })),
+      (settings.kernel === "linear" || settings.regularizer !== "l2") && points.task !== "novelty" && labelled("regulariser", menu(hello.regularizers, settings.regularizer ?? "l2", (regularizer) => app.change({ regularizer }), { "data-key": "regularizer" })),
       points.task === "classification" && labelled("class weights", menu([{ name: "", title: "equal" }, { name: "balanced", title: "balanced" }, ...points.labels.flatMap((label) => [2, 5, 10].map((k) => ({ name: `${label}\n${k}`, title: `class ${label} × ${k}` })))],
         typeof settings.classWeight === "string" ? settings.classWeight : settings.classWeight ? Object.entries(settings.classWeight).map(([label, k]) => `${label}\n${k}`)[0] : "",
         (value) => app.change({ classWeight: value.includes("\n") ? { [value.split("\n")[0]]: Number(value.split("\n")[1]) } : value || null }), { "data-key": "weights" })),

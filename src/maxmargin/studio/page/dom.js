@@ -74,7 +74,7 @@ export function slider(spec) {
   };
   const range = h("input", { type: "range", min: 0, max: spec.infinity ? steps + 10 : steps, step: "any", "aria-label": spec.label });
   const box = h("input", { type: "text", inputmode: "decimal", class: "number", "aria-label": `${spec.label}, as a number` });
-  const told = (/** @type {number} */ x) => (Number.isFinite(x) ? (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential() : String(x)) : "∞");
+  const told = (/** @type {number} */ x) => (Number.isFinite(x) ? (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential() : String(x).length > 7 ? String(Number(x.toPrecision(4))) : String(x)) : "∞");
   const show = (/** @type {number} */ x) => {
     if (document.activeElement !== range) range.value = String(place(x));
     if (document.activeElement !== box) box.value = told(x);

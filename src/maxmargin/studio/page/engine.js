@@ -26,6 +26,7 @@ export function problemCommand({ points, settings: said }) {
     loss: { name: said.loss, ...said.lossFields },
     kernel: { name: said.kernel, ...said.kernelFields },
     bias: said.bias,
+    regularizer: said.regularizer,
     C: said.C,
     nu: said.nu ?? undefined,
     class_weight: points.task === "classification" ? (said.classWeight ?? undefined) : undefined,
@@ -85,6 +86,8 @@ export class Engine {
     this.steps = 0; // iterates that were asked for by hand
     this.toEnd = false;
     this.target = /** @type {number|null} */ (null); // a frame that an address asks for
+    this.last = /** @type {string|null} */ (null); // the run of the optimum that is shown
+    this.old = /** @type {Record<string, string>[]} */ ([]); // handles that are no longer needed
     this.dragging = false;
     this.working = false;
     this.dead = false;
@@ -143,11 +146,11 @@ export class Engine {
       if (!(error instanceof Refused) || error.kind === "closed") throw error;
       return this.#unposed(error.message);
     }
-    if (before) await this.app.request("drop", { problem: before });
+    if (before) this.old.push({ problem: before });
     const now = this.app.store.get();
     const machine = Math.min(now.machine, answer.machines.length - 1);
     this.app.store.set({ problem: answer, problemError: "", machine, cursor: null, runs: now.runs.map((run) => ({ ...fresh(run.key, run.solver, run.options), start: run.start, frame: sized(run.frame, answer.n) })) });
-    for (const run of now.runs) if (run.handle) await this.app.request("drop", { run: run.handle });
+    for (const run of now.runs) if (run.handle) this.old.push({ run: run.handle });
     return true;
   }
 
@@ -168,7 +171,7 @@ export class Engine {
     this.showing = { cursor: null, machine: state.machine, window: state.window, shown: state.shown };
     const frame = { ...answer, window: asked ?? state.window, solved: true };
     this.app.store.set({ runs: now.runs.map((run, i) => (i === now.shown && !run.handle ? { ...run, frame } : run)) });
-    if (this.last) await this.app.request("drop", { run: this.last });
+    if (this.last) this.old.push({ run: this.last });
     this.last = answer.run;
     return true;
   }
@@ -269,7 +272,7 @@ export class Engine {
   async #show(state) {
     const wish = { cursor: state.cursor, machine: state.machine, window: state.window, shown: state.shown };
     const same = Object.entries(wish).every(([name, value]) => this.showing[name] === value);
-    if (same) return false;
+    if (same) return this.#tidy();
     const other = this.showing.machine !== state.machine;
     this.showing = wish;
     const shown = state.runs[state.shown];
@@ -287,6 +290,12 @@ export class Engine {
       if (now?.handle === run.handle) this.#patch(run.key, { frame: { ...answer, window: answer.window ?? field ?? state.window }, ...(other ? { trace: traced([], answer) } : {}) });
     }
     return true;
+  }
+
+  /** Nothing else is to be done: now the host can forget what is no longer shown. */
+  #tidy() {
+    for (const one of this.old.splice(0)) this.app.request("drop", one).catch(() => {});
+    return false;
   }
 
   /** The grid to ask for: fine when all is still, coarse while something moves. @param {State} state @param {boolean} still @param {Run} [run] */

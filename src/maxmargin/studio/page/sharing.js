@@ -6,6 +6,9 @@ import { h } from "./dom.js";
 /** What the host can write, and what it is called. */
 const FORMATS = [["python", "Python"], ["notebook", "Notebook"], ["svmlight", "svmlight"], ["mm", "Model (.mm)"], ["report", "Report"], ["gif", "GIF"], ["tape", "Tape"]];
 
+/** What an address can hide, besides single views by their names. */
+const PARTS = [["data", "the data"], ["problem", "the problem"], ["solvers", "the solvers"], ["toolbar", "the tools"], ["certificate-panel", "the certificate"], ["pseudocode-panel", "the algorithm"], ["views", "the views"], ["lessons-button", "the lessons"], ["sharing", "this panel"]];
+
 /**
  * @param {HTMLElement} el
  * @param {any} app
@@ -40,7 +43,8 @@ export function mountSharing(el, app) {
     const made = await exported("python");
     if (made) await copy(new TextDecoder().decode(made.file), "The Python code is copied: it reproduces this certificate.");
   });
-  const address = attempt(async () => copy(app.address(), "The address is copied: whoever opens it in a studio sees this."));
+  const hidden = PARTS.map(([part, title]) => /** @type {[string, HTMLInputElement, string]} */ ([part, h("input", { type: "checkbox" }), title]));
+  const address = attempt(async () => copy(app.address(hidden.filter(([, box]) => box.checked).map(([part]) => part)), "The address is copied: whoever opens it in a studio sees this."));
   const save = (/** @type {string} */ format) => attempt(async () => {
     app.say(`Writing the ${format}…`);
     const made = await exported(format);
@@ -58,7 +62,9 @@ export function mountSharing(el, app) {
   el.append(h("h2", {}, "Take away"),
     h("div", { class: "row" }, given, h("button", { type: "button", onclick: address, "data-key": "share" }, "Copy the address"), h("button", { type: "button", onclick: python }, "Copy as Python")),
     h("details", {}, h("summary", {}, "Files"), h("div", { class: "row" }, ...FORMATS.map(([format, title]) => h("button", { type: "button", "data-format": format, onclick: save(format) }, title)),
-      h("button", { type: "button", "data-format": "png", onclick: () => app.picture() }, "PNG"), h("button", { type: "button", "data-format": "svg", onclick: () => app.drawing() }, "SVG"))), shown);
+      h("button", { type: "button", "data-format": "png", onclick: () => app.picture() }, "PNG"), h("button", { type: "button", "data-format": "svg", onclick: () => app.drawing() }, "SVG"))),
+    h("details", {}, h("summary", {}, "For a class: an address without some parts"), ...hidden.map(([, box, title]) => h("label", { class: "field tick" }, box, `hide ${title}`)),
+      h("button", { type: "button", onclick: address }, "Copy this address")), shown);
   return { update: (/** @type {import("./types.js").State} */ state) => (given.hidden = state.host !== "widget"), destroy: () => el.replaceChildren() };
 }
 

@@ -49,6 +49,29 @@ function sample(index, el) {
   return node;
 }
 
+const KEYS = [
+  ["Mouse", "click: add · drag: move · click a sample: select · other button: change its class · Shift+click: add the next class · Ctrl+wheel: closer"],
+  ["Touch", "tap: add · drag: move · tap a sample: select, then delete it or choose its class · two fingers: closer"],
+  ["Arrows", "move the crosshair, or the selected samples (Shift: further)"],
+  ["Enter", "add a sample at the crosshair"],
+  ["N, P", "select the next sample, the one before"],
+  ["1 – 9", "the class of the selected samples, or to be drawn"],
+  ["Delete, A, Esc", "remove the selected; select all; select none"],
+  ["+, −, 0", "closer, further, all"],
+  ["Space , .", "play or pause; one step back; one step on"],
+  ["Ctrl+Z", "undo; with Shift redo"],
+];
+
+/**
+ * What the hands can do.
+ * @param {HTMLElement} el
+ * @param {*} _app
+ */
+export function mountKeys(el, _app) {
+  el.append(h("details", {}, h("summary", {}, "Mouse, touch and keyboard"), h("dl", { class: "keys" }, ...KEYS.flatMap(([key, what]) => [h("dt", {}, key), h("dd", {}, what)]))));
+  return { update: () => {}, destroy: () => el.replaceChildren() };
+}
+
 /**
  * What the marks mean.
  * @param {HTMLElement} el

@@ -26,6 +26,7 @@
  * @property {LossInfo[]} losses
  * @property {KernelInfo[]} kernels
  * @property {{name: string, title: string}[]} biases
+ * @property {{name: string, title: string}[]} regularizers
  * @property {SolverInfo[]} solvers
  * @property {ToyInfo[]} toys
  * @property {{name: string, title: string}[]} schemes
@@ -71,6 +72,7 @@
  * @property {string} kernel
  * @property {Record<string, *>} kernelFields fields of the kernel that were set (gamma, degree, coef0)
  * @property {string} bias
+ * @property {string} regularizer "l2", or "l1" for few weights
  * @property {number} C Infinity for the hard margin
  * @property {number|null} nu replaces C (hinge) or epsilon
  * @property {"balanced"|Record<string, number>|null} classWeight

@@ -354,9 +354,9 @@ export function frameOf(state) {
   return state.runs[state.shown]?.frame ?? null;
 }
 
-/** The class (by index of its label) of a sample, for its shape and colour. @param {State} state @param {number} i */
+/** The class (by index of its label) of a sample, for its shape and colour, which the plane gives to the others, too. @param {State} state @param {number} i */
 export function classOf(state, i) {
-  return state.points.task === "classification" ? state.points.y[i] : 0;
+  return state.points.task === "classification" ? state.points.y[i] : state.points.task === "regression" ? 1 : 0;
 }
 
 /** The classes of the shown machine's negative and positive side, by their numbers. @param {State} state @returns {[number, number]} */

@@ -73,7 +73,7 @@ export const duals = {
         const frame = frameOf(state);
         if (!frame) return "Dual variables: nothing has run yet.";
         const { candidate, free, bound } = frame.certificate.counts;
-        return `Dual variables: ${free} free and ${bound} bound support vectors, ${candidate} candidates. ${words(state)}`;
+        return `Dual variables: ${free} free and ${bound} bound support vectors, ${candidate} candidate${candidate === 1 ? "" : "s"}. ${words(state)}`;
       },
     });
     return shown;

@@ -11,7 +11,7 @@ export const hulls = {
   title: "Hulls",
   doc: "The hinge's dual looks for the nearest points of two convex hulls; w is their difference. If the hulls meet, no hyperplane separates.",
   applies(state) {
-    const fine = state.points.task === "classification" && state.settings.loss === "hinge" && state.settings.kernel === "linear" && state.settings.bias === "free";
+    const fine = state.points.task === "classification" && state.settings.loss === "hinge" && state.settings.kernel === "linear" && state.settings.bias === "free" && (state.settings.regularizer ?? "l2") === "l2";
     return fine ? true : "Hulls are the dual of the hinge with the linear kernel and a free bias.";
   },
   mount(el, app) {

@@ -92,7 +92,10 @@ function words(line, state) {
   const letter = state.points.task === "classification" ? "α" : "β";
   const moved = line.indices.map((i, k) => {
     const sign = state.points.task === "classification" ? line.signs[k] : 1;
-    return `${letter}${subscript(i)} ${written(sign * line.before[k] || 0)} → ${written(sign * line.after[k] || 0)}`;
+    const [before, after] = [sign * line.before[k] || 0, sign * line.after[k] || 0];
+    const [from, to] = [written(before), written(after)];
+    const by = `${after < before ? "−" : "+"} ${written(Math.abs(after - before))}`;
+    return `${letter}${subscript(i)} ${from} ${from === to && after !== before ? by : `→ ${to}`}`;
   });
   const how = clipped(line) ? "cut off at the edge of the box" : "to the top of the parabola";
   return `${moved.join(", ")}: ${how}; the dual gains ${written(gainAt(line, line.after[0] - line.before[0]))}.`;
