@@ -55,7 +55,7 @@ def check(solver, seed, count):
 @pytest.mark.parametrize("solver", [name for name in registry.names() if name != "perceptron"])
 def test_no_condition_looks_violated_where_the_gap_is_tiny(solver):
     reached = check(solver, seed=1, count=12 if solver in SLOW else 40)
-    assert reached > 0 or solver in (*SLOW, "truncated-newton")  # a hinge has no Newton step
+    assert reached > 0 or solver in (*SLOW, "truncated-newton", "proximal-newton")  # a hinge has no Newton step
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@
     dual      D(β)   = −½ βᵀKβ − Σ_i C_i ℓ_i*(−β_i/C_i)             maximise
     link      w(β)   = Σ_i β_i φ(x_i)
 
-With another regulariser r(w) than ½‖w‖² the dual has −r*(w(β)) in the place of −½ βᵀKβ, and w is no longer w(β).
+With another regulariser r(w) than ½‖w‖² the dual has −r*(w(β)) instead of −½ βᵀKβ, and w is no longer w(β).
 
 A problem knows both objectives and no solver. The weights w live in its `space`: a vector for the linear kernel,
 the coefficients of the samples for any other. Three ways to have a bias, never mixed up: ``"none"`` (b = 0),
@@ -281,11 +281,8 @@ class Problem(Shown):
 
     def loss_sum(self, z: np.ndarray) -> float:
         """Σ C_i ℓ_i(z_i)."""
-        total = 0.0
-        for start, stop in blocks(self.n, BLOCK):
-            part = slice(start, stop)
-            total += float(self.C[part] @ self.loss.value(z[part], self.target[part]))
-        return total
+        parts = (slice(start, stop) for start, stop in blocks(self.n, BLOCK))
+        return float(sum(self.C[part] @ self.loss.value(z[part], self.target[part]) for part in parts))
 
     def regularization(self, w: np.ndarray, scores: np.ndarray | None = None) -> float:
         """r(w); the scores of w save a product with K."""
@@ -304,9 +301,8 @@ class Problem(Shown):
         lower, upper = self.bounds
         if (beta < lower).any() or (beta > upper).any():
             return -np.inf
-        v = self.space.combine(beta)
-        own = 0.5 * self.space.sqnorm(v) if self.regularizer.quadratic else self.regularizer.conjugate(v)
-        return self.dual_terms(beta) - own
+        v, r = self.space.combine(beta), self.regularizer
+        return self.dual_terms(beta) - (0.5 * self.space.sqnorm(v) if r.quadratic else r.conjugate(v))
 
     def dual_terms(self, beta: np.ndarray) -> float:
         """−Σ C_i ℓ_i*(−β_i/C_i): everything in the dual but the regulariser's part."""
@@ -342,8 +338,7 @@ class Problem(Shown):
             return 0.0
         if self.hard:
             used = self.C > 0
-            positive = scores[used & (self.target > 0)].min()
-            negative = scores[used & (self.target < 0)].max()
+            positive, negative = scores[used & (self.target > 0)].min(), scores[used & (self.target < 0)].max()
             return -0.5 * float(positive + negative)
         find = smooth_bias if self.loss.smooth else kinked_bias
         return find(self.loss, self.target, self.C, self.total or 0.0, scores)
@@ -383,10 +378,8 @@ class Problem(Shown):
         """The maximiser of θ ↦ D(θβ) on [0, 1]."""
         v = self.space.combine(beta)
         sqnorm = self.space.sqnorm(v) if self.regularizer.quadratic else 0.0
-        if self.form is not None:
-            best = self.form.best_multiple(beta, sqnorm)
-        else:
-            best = self.loss.best_multiple(beta, self.target, self.C, sqnorm)
+        form, loss = self.form, self.loss
+        best = form.best_multiple(beta, sqnorm) if form else loss.best_multiple(beta, self.target, self.C, sqnorm)
         return best if self.regularizer.quadratic else min(best, self.regularizer.reach(v))
 
     # New data

@@ -106,10 +106,8 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
         known: dict[int, Solution] = {}
         if shared:
-            pairs_of_classes = splits(samples.codes, samples.classes, scheme)
-            known = solve_pairs(
-                samples, recipe.kernel, recipe.loss, recipe.C, pairs_of_classes, recipe.cache_bytes, budget
-            )
+            each = splits(samples.codes, samples.classes, scheme)
+            known = solve_pairs(samples, recipe.kernel, recipe.loss, recipe.C, each, recipe.cache_bytes, budget)
         solved, traces, result, problem = _solve_all(machines, samples, make, recipe, budget, known)
     # 5.
     rows = [samples.used[machine.rows] for machine in machines]

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.rows import rows_of
 from maxmargin.problem.space import LinearSpace
+from maxmargin.solvers.linear.lasso_steps import ByColumn
 from maxmargin.solvers.linear.newton_step import add_products
 from maxmargin.solvers.linear.settings import ProximalNewtonSettings
 
@@ -107,9 +108,9 @@ class Chosen:
             H -= np.outer(moments, moments / total)
         return H
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arrays(self) -> ByColumn:
         """The values, their rows and where each column ends: dense columns, too."""
         if self.sparse:
-            return self.values.data, self.values.indices, self.values.indptr
+            return ByColumn(self.values.data, self.values.indices, self.values.indptr)
         rows = np.tile(np.arange(self.n, dtype=np.int32), self.size)
-        return self.values.ravel(order="F"), rows, np.arange(self.size + 1, dtype=np.int64) * self.n
+        return ByColumn(self.values.ravel(order="F"), rows, np.arange(self.size + 1, dtype=np.int64) * self.n)

@@ -7,6 +7,8 @@ With H = AᵀDA known by the columns A only (many features): coordinate descent 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
@@ -14,6 +16,25 @@ from maxmargin.solvers.linear.newton_step import solve_positive
 from maxmargin.solvers.linear.settings import ProximalNewtonSettings
 
 settings = ProximalNewtonSettings()
+
+
+class ByColumn(NamedTuple):
+    """Columns as compiled loops take them: their values, the rows of these, and where each column ends."""
+
+    data: np.ndarray
+    rows: np.ndarray
+    ends: np.ndarray
+
+
+class Model(NamedTuple):
+    """What a sweep over the columns needs of the loss, before the step."""
+
+    h: np.ndarray
+    #: Σ h for a free bias, else 0.
+    weight: float
+    moments: np.ndarray
+    curvatures: np.ndarray
+    slopes: np.ndarray
 
 
 def solve_model(H: np.ndarray, q: np.ndarray, x: np.ndarray, goal: float) -> None:
@@ -100,12 +121,14 @@ def sweep_matrix(H, r, x, goal, sweeps):
 
 
 @compiled
-def sweep_columns(data, rows, ends, h, weight, moments, curvatures, slopes, active, x, t, sums):
+def sweep_columns(columns, model, active, x, t, sums):
     """One sweep of coordinate descent over some features, by the columns of their values.
 
-    x holds the new weights, t the scores of the step so far and sums[0] = Σ h t. With a free bias (weight = Σ h > 0)
-    the bias follows each step. slopes are those of the loss before the step. Returns how far the worst one was off.
+    x holds the new weights, t the scores of the step so far and sums[0] = Σ h t. A free bias follows each step. Returns
+    how far the worst slope was off.
     """
+    data, rows, ends = columns
+    h, weight, moments, curvatures, slopes = model
     off = 0.0
     for a in range(len(active)):
         j = active[a]

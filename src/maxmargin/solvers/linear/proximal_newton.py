@@ -31,7 +31,7 @@ from maxmargin.result import Iterate
 from maxmargin.solvers import clock
 from maxmargin.solvers.base import Solver, Starts, registry
 from maxmargin.solvers.linear.columns import Chosen, Columns
-from maxmargin.solvers.linear.lasso_steps import solve_model, sweep_columns
+from maxmargin.solvers.linear.lasso_steps import ByColumn, Model, solve_model, sweep_columns
 from maxmargin.solvers.linear.newton_step import step_length
 from maxmargin.solvers.linear.settings import ProximalNewtonSettings
 from maxmargin.solvers.translation import about_the_mean
@@ -191,27 +191,27 @@ class _Run:
     def _sweep(
         self,
         A: Chosen,
-        arrays: tuple[np.ndarray, np.ndarray, np.ndarray],
+        arrays: ByColumn,
         h: np.ndarray,
         v: np.ndarray,
         x: np.ndarray,
         goal: float,
     ) -> None:
         """Minimise the model by its columns: all of them, then those with a weight until they rest, and again."""
-        data, rows, ends = arrays
         moments = A.combine(h)
         weight = float(h.sum()) if self.free else 0.0
-        curvatures = weighted_squares(data, rows, ends, h) - (moments * moments / weight if weight > 0.0 else 0.0)
+        curvatures = weighted_squares(arrays, h) - (moments * moments / weight if weight > 0.0 else 0.0)
+        model = Model(h, weight, moments, curvatures, -v)
         t, sums, everything = np.zeros(A.n), np.zeros(1), np.arange(A.size)
         for _ in range(settings.sweeps):
             clock.check()
-            off = sweep_columns(data, rows, ends, h, weight, moments, curvatures, -v, everything, x, t, sums)
+            off = sweep_columns(arrays, model, everything, x, t, sums)
             self.work += 2.0 * A.entries
             if off <= goal:
                 return
             active = np.flatnonzero(x)
             for _ in range(settings.sweeps):
-                some = sweep_columns(data, rows, ends, h, weight, moments, curvatures, -v, active, x, t, sums)
+                some = sweep_columns(arrays, model, active, x, t, sums)
                 self.work += 2.0 * A.entries * len(active) / max(1, A.size)
                 if some <= 0.3 * max(off, goal):
                     break
@@ -248,8 +248,9 @@ class _Run:
         return True
 
 
-def weighted_squares(data: np.ndarray, rows: np.ndarray, ends: np.ndarray, h: np.ndarray) -> np.ndarray:
+def weighted_squares(columns: ByColumn, h: np.ndarray) -> np.ndarray:
     """Σ_i h_i a_i² of each column."""
+    data, rows, ends = columns
     products = np.append(data * data * h[rows], 0.0)
     sums = np.add.reduceat(products, np.minimum(ends[:-1], len(data)))
     return np.where(np.diff(ends) > 0, sums, 0.0)
