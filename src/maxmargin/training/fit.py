@@ -80,8 +80,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     # 1. and 2.
     ready = prepared(data, recipe, weights)
     recipe, samples, classes, scheme = ready.recipe, ready.samples, ready.classes, ready.scheme
-    X, learnt = ready.X, ready.scaling
-    n, d = X.shape
+    X, (n, d) = ready.X, ready.X.shape
     if concerns(recipe):
         return _fit_by_estimator(data, weights, ready, budget)
     # 3.
@@ -125,7 +124,7 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         names=data.names,
         zero_based=data.zero_based,
         training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, samples.weighted),
-        scaling=learnt,
+        scaling=ready.scaling,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
 
