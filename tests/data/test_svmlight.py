@@ -36,7 +36,9 @@ def random_data(n=300, d=40, seed=0):
     X = sp.random_array(
         (n, d), density=0.2, random_state=rng, format="csr", data_sampler=lambda size: rng.normal(size=size)
     )
-    return sp.csr_array(X), rng.choice([-1, 1], n)
+    # The oldest scikit-learn that is allowed writes indices of 32 bits only.
+    X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    return X, rng.choice([-1, 1], n)
 
 
 def assert_same(data, X, y):
