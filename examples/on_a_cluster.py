@@ -1,6 +1,9 @@
-"""A certified linear SVM on a cluster of two processes of this machine: fit, proof, predictions, the model taken home.
+"""
+A linear SVM on a cluster
+=========================
 
-python examples/on_a_cluster.py
+Two processes of this machine are the cluster: a certified fit, predictions, and the model taken home. Run it as a
+program, ``python examples/on_a_cluster.py``: the processes read this file.
 """
 
 import dask.array as da

@@ -159,7 +159,7 @@ def test_examples_have_a_title_and_words(example):
     """The build runs them; here only what a reader sees first."""
     text = example.read_text(encoding="utf-8")
     assert re.match(r'"""\n.+\n=+\n\n.+', text), "a title, underlined, and a sentence"
-    assert example.name.startswith("plot_")
+    assert example.name.startswith("plot_") or 'if __name__ == "__main__":' in text, "a part of the build, or a program"
     compile(text, str(example), "exec")
 
 

@@ -34,7 +34,7 @@ def test_python_m(files, tmp_path):
     "words, place, found",
     [
         ("maxmargin tr", 1, {"train"}),
-        ("maxmargin s", 1, {"scale", "split", "solvers"}),
+        ("maxmargin s", 1, {"scale", "split", "solvers", "studio"}),
         ("maxmargin train --ga", 2, {"--gamma", "--gamma-range"}),
         ("maxmargin predict --pro", 2, {"--probability"}),
     ],

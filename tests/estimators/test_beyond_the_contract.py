@@ -354,7 +354,7 @@ def test_a_search_takes_any_scorer_and_a_time_budget():
 def test_refusals_say_what_to_do():
     X, y = scaled(load_iris)
     with pytest.raises(InvalidInput, match="intercept_scaling is for bias='augmented'"):
-        LinearSVC(intercept_scaling=10.0).fit(X, y)
+        LinearSVC(intercept_scaling=10.0, bias="free").fit(X, y)
     with pytest.raises(InvalidInput, match="use bias='augmented'"):
         LinearSVC(multi_class="crammer_singer", bias="free").fit(X, y)
     with pytest.raises(InvalidInput, match="it must be one of: 'ovo', 'ovr'"):
