@@ -203,10 +203,11 @@ def test_touch_on_a_narrow_screen(browser, studio):
         n = count(page)
         node = plane(page)
         node.tap(position={"x": 20, "y": 20})
-        assert count(page) == n + 1
+        until(page, "n => window.studio.store.get().points.y.length === n", n + 1)
+        proved(page)
         box = node.bounding_box()
         node.tap(position={"x": pixel(page, n)[0] - box["x"], "y": pixel(page, n)[1] - box["y"]})
-        assert state(page, "s.selection") == [n]
+        until(page, "n => window.studio.store.get().selection[0] === n", n)
         page.get_by_role("button", name="Delete 1").tap()
         assert count(page) == n
         page.get_by_role("button", name="One step", exact=True).tap()
@@ -294,7 +295,7 @@ def test_a_run_that_diverges_before_your_eyes(browser, studio):
         page.get_by_label("step size, as a number").press("Enter")
         page.get_by_role("button", name="To the end").click()
         until(page, "window.studio.store.get().runs[0].frame?.status?.reason === 'diverged'")
-        assert "too long" in page.locator(".certificate-panel").inner_text()
+        until(page, "document.querySelector('.certificate-panel').innerText.includes('too long')")
 
 
 def test_own_data_and_markup_in_it(browser, studio):

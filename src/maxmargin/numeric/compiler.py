@@ -13,19 +13,28 @@ import pickle
 import threading
 from collections.abc import Callable
 from importlib import import_module
+from time import perf_counter, sleep
 from typing import Any
 
-from llvmlite.binding import ffi
+from llvmlite.binding import Linkage, ffi
 from numba import njit
 from numba.core import compiler_lock, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.runtime import rtsys
 
 from maxmargin.numeric import stopwatch
 from maxmargin.numeric.compiled import extensions
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 logger = logging.getLogger("maxmargin")
 
+#: The most seconds to wait for another process that compiles the same function; the longest take a few.
+LONGEST_WAIT = 60.0
 #: Seconds of compilation after which the user is told what takes so long.
 SOME = 1.0
 
@@ -56,17 +65,32 @@ def _tell_once(why: str) -> None:
 
 
 class _Cache(FunctionCache):
-    """Numba's cache on disk, where damage means to compile again, and a full disk to go on without."""
+    """Numba's cache on disk, where damage means to compile again, and a full disk to go on without.
+
+    One process compiles a function, others wait for it and load what it has made: two compilations may order sums in
+    two ways, and all processes are to come to the same bits.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         known: Any = self._cache_file
         self._cache_file: Any = _Files(known._cache_path, self._impl.filename_base, known._source_stamp)
+        self._turn = _Turn(self._cache_file._index_path + ".lock")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         # Machine code needs Numba's runtime only. Numba's own method brings in all that it can compile as well (a third
         # of a second); where there is something to compile, the compiler does so itself.
         rtsys.initialize(target_context)
+        found = self._loaded(sig, target_context)
+        if found is None:
+            with stopwatch.standing_still():
+                self._turn.take()
+            found = self._loaded(sig, target_context)  # somebody else may have made it meanwhile
+        if found is not None:
+            self._turn.leave()
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)
@@ -82,6 +106,43 @@ class _Cache(FunctionCache):
             _tell_once(error.strerror or str(error))
         except Exception:  # the index is damaged: begin a new one
             self._cache_file.forget()
+        finally:
+            self._turn.leave()
+
+
+class _Turn:
+    """Whose turn it is to compile a function: a lock on a file, which ends with its process."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file: Any = None
+
+    def take(self) -> None:
+        """Wait for the others, but not for ever: one that hangs must not hold up everybody."""
+        if fcntl is None or self.file is not None:
+            return
+        try:
+            file = open(self.path, "ab")
+        except OSError:  # nothing can be kept here, so that there is nothing to wait for
+            return
+        ends = perf_counter() + LONGEST_WAIT
+        while perf_counter() < ends:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(0.05)
+            except OSError:  # a file system without locks
+                break
+            else:
+                self.file = file
+                return
+        file.close()
+
+    def leave(self) -> None:
+        """Let the others go on."""
+        if self.file is not None:
+            self.file.close()
+            self.file = None
 
 
 class _Files(IndexDataCacheFile):
@@ -122,6 +183,25 @@ def _loaded(path: str) -> Any:
     if hashlib.sha256(raw[:-32]).digest() != raw[-32:]:
         raise ValueError("its checksum is wrong")
     return pickle.loads(raw[:-32])
+
+
+def _own_copies(library: Any) -> None:
+    """Give compiled code of ours copies of its own of all that it calls.
+
+    Numba names the copies alike and leaves it to the loader which of them runs: the one that is in memory already. A
+    function that was optimised in another place may order its sums in another way, so that the bits would depend on
+    what the process has compiled or loaded before.
+    """
+    functions = [one for one in library._final_module.functions if not one.is_declaration]
+    if any("maxmargin" in one.name for one in functions):
+        for one in functions:
+            if one.linkage == Linkage.linkonce_odr:
+                one.linkage = Linkage.internal
+    _optimize(library)
+
+
+_optimize = CPUCodeLibrary._optimize_final_module
+CPUCodeLibrary._optimize_final_module = _own_copies
 
 
 class _Announcer(event.Listener):
