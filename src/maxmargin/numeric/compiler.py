@@ -201,7 +201,7 @@ def _own_copies(library: Any) -> None:
 
 
 _optimize = CPUCodeLibrary._optimize_final_module
-CPUCodeLibrary._optimize_final_module = _own_copies
+CPUCodeLibrary._optimize_final_module = _own_copies  # type: ignore[method-assign]
 
 
 class _Announcer(event.Listener):
