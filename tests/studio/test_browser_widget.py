@@ -12,7 +12,8 @@ from maxmargin import Problem
 from tests.studio.browser import chromium, until
 
 pytest.importorskip("anywidget")
-pytestmark = pytest.mark.compiled
+#: A browser that shares two cores with other tests may miss a tap: it gets a second chance.
+pytestmark = [pytest.mark.compiled, pytest.mark.flaky(reruns=2)]
 
 from maxmargin.studio import Widget  # noqa: E402 (it needs its extra)
 
