@@ -78,3 +78,22 @@ def test_a_disk_that_is_full_when_the_code_is_saved(tmp_path):
     code += "resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))\n" + WORK
     assert run(tmp_path / "cache", code).count("is not kept on disk") == 1
     run(tmp_path / "cache")  # what was left behind does no harm
+
+
+@pytest.mark.slow
+def test_code_just_compiled_and_code_from_the_cache_give_the_same_bits(tmp_path):
+    """The loader must not choose between two copies of a function by what the process holds already."""
+    code = (
+        "from sklearn.datasets import load_breast_cancer\n"
+        "from maxmargin import Problem, solve\n"
+        "X, y = load_breast_cancer(return_X_y=True)\n"
+        "X = ((X - X.mean(axis=0)) / X.std(axis=0))[::3]\n"
+        "print(solve(Problem(X, y[::3])).w.tobytes().hex())\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    seen = [
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+        for _ in range(2)
+    ]
+    assert seen[0].returncode == seen[1].returncode == 0, seen[0].stderr + seen[1].stderr
+    assert seen[0].stdout == seen[1].stdout
