@@ -70,6 +70,7 @@ check: ## run all that must pass before a change goes in (.ci/run)
 
 clean: ## remove caches, build products and demo output; keep the environment
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo-output
+	rm -rf docs/_build docs/generated docs/gallery docs/jupyter_execute docs/lessons/*.ipynb
 	find . -path "./$(VENV)" -prune -o -path ./.git -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # A job's stamp: installed again only when pyproject.toml changes.

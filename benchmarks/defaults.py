@@ -221,9 +221,9 @@ def _linear(model: Any, X: Any, w: np.ndarray, target: np.ndarray, C: np.ndarray
             off = np.maximum(0.0, 1.0 - target * z)
         return float((C * (off**2 if model.loss.startswith("squared") else off)).sum())
 
-    spread = float(np.ptp(target - scores)) + 1.0
-    middle = float(np.median(target - scores))
-    best = scipy.optimize.minimize_scalar(loss, (middle - spread, middle, middle + spread))
+    ends = float((target - scores).min()) - 1.0, float((target - scores).max()) + 1.0
+    tiny = {"xatol": 1e-10 * max(map(abs, ends))}
+    best = scipy.optimize.minimize_scalar(loss, bounds=ends, method="bounded", options=tiny)
     return float(0.5 * w @ w + best.fun)
 
 

@@ -49,7 +49,7 @@ myst_heading_anchors = 4
 myst_dmath_double_inline = True
 myst_links_external_new_tab = False
 nb_execution_mode = "cache"
-nb_execution_timeout = 120
+nb_execution_timeout = 180
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 
@@ -75,7 +75,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": 1e9,
     "doc_module": ("maxmargin",),
-    "backreferences_dir": None,
+    "backreferences_dir": "generated/examples",
     "abort_on_example_error": True,
     "plot_gallery": "True",
 }
@@ -84,6 +84,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"maxmargin {release}"
 html_extra_path = ["generated/extra"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "maxmargin"},
@@ -105,3 +106,4 @@ def setup(app) -> None:
     app.connect("autodoc-process-docstring", pages.readable)
     app.connect("autodoc-skip-member", pages.skipped)
     app.connect("source-read", pages.inside)
+    app.connect("html-page-context", pages.wide, priority=100)

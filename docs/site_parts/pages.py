@@ -15,6 +15,9 @@ from typing import Any
 
 import maxmargin
 from maxmargin import kernels, losses, plots, regularizers, solvers
+from site_parts import benchmarks, lessons
+from site_parts import solvers as cards
+from site_parts.text import plain, table
 
 ESTIMATORS = ("SVC", "LinearSVC", "NuSVC", "SVR", "LinearSVR", "NuSVR", "OneClassSVM")
 
@@ -22,7 +25,20 @@ ESTIMATORS = ("SVC", "LinearSVC", "NuSVC", "SVR", "LinearSVR", "NuSVR", "OneClas
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Solving one problem": (
         "maxmargin",
-        ("Problem", "solve", "Result", "Status", "Reason", "Trace", "Look", "Iterate", "Event", "Solver"),
+        (
+            "Problem",
+            "NuProblem",
+            "CrammerSingerProblem",
+            "solve",
+            "Result",
+            "Status",
+            "Reason",
+            "Trace",
+            "Look",
+            "Iterate",
+            "Event",
+            "Solver",
+        ),
     ),
     "Certificates": ("maxmargin", ("certify", "Certificate")),
     "Estimators": ("maxmargin", ESTIMATORS),
@@ -58,6 +74,8 @@ def groups() -> dict[str, list[str]]:
         f"maxmargin.data.{name}" for name in ("read", "write", "blocks", "scaling", "Data", "Scaling")
     ]
     found["Plots"] = [f"maxmargin.plots.{name}" for name in plots.__all__ if name[0].islower()]
+    found["On a cluster"] = [f"maxmargin.dask.{name}" for name in ("LinearSVC", "LinearSVR", "SVC", "solve")]
+    found["In a notebook"] = ["maxmargin.studio.Widget"]
     found["Errors"] += [f"maxmargin.errors.{name}" for name in ("MemoryLimit", "MissingExtra")]
     return found
 
@@ -77,19 +95,24 @@ def _class(entry: Any) -> type:
 
 def write(folder: Path) -> None:
     """Write all pages; a page that has not changed keeps its date, so that it is not built again."""
-    folder.mkdir(exist_ok=True)
+    (folder / "solvers").mkdir(parents=True, exist_ok=True)
     made = {
         "api": api(),
-        "solvers": solver_cards(),
+        "solvers": cards.overview(),
+        **{f"solvers/{name}": cards.card(name) for name in solvers.list_solvers()},
         "losses": loss_page(),
         "kernels": kernel_page(),
         "cli": command_line(),
         "from-scikit-learn": from_scikit_learn(),
+        "benchmarks": benchmarks.page(folder.parent.parent / "benchmarks/results"),
     }
     root = folder.parent.parent
     made["studio-protocol"] = (root / "src/maxmargin/studio/PROTOCOL.md").read_text(encoding="utf-8")
     tape(folder / "extra")
-    measurements(folder / "measurements", root / "benchmarks")
+    cards.write_tapes(folder / "extra/tapes")
+    lessons.write_tapes(folder / "extra/tapes")
+    lessons.write(folder.parent / "lessons")
+    benchmarks.measurements(folder / "measurements", root / "benchmarks")
     for name, text in made.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -109,27 +132,19 @@ def tape(folder: Path) -> None:
         path.write_bytes(tape_of(run, "SMO on two clouds"))
 
 
-def measurements(folder: Path, benchmarks: Path) -> None:
-    """The tables of the benchmarks as pages, from the files that the races wrote."""
-    folder.mkdir(exist_ok=True)
-    found = [benchmarks / "README.md", *sorted((benchmarks / "results").glob("*.md"))]
-    for path in [*found, *(benchmarks / "results").glob("*.png")]:
-        place = folder / path.name
-        if not place.exists() or place.read_bytes() != path.read_bytes():
-            place.write_bytes(path.read_bytes())
-    listed = "\n".join(path.stem for path in found)
-    about = "Every table that [the performance page](../../performance.md) speaks of, as the races wrote it."
-    (folder / "index.md").write_text(
-        f"# Measurements\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n", encoding="utf-8"
-    )
+def wide(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Notebooks and the widest tables take the room of the list of headings."""
+    if name.startswith("lessons/") or name in ("generated/benchmarks", "performance"):
+        context["theme_secondary_sidebar_items"] = []
 
 
 def inside(app: Any, name: str, source: list[str]) -> None:
-    """Links to files beside docs/ lead to the pages that the site has of them."""
-    place = r"](generated/measurements/\1.md)"
+    """Links to files beside docs/ lead to the pages that the site has of them, from pages at any depth."""
+    up = r"\]\(((?:\.\./)*)\.\./"
     for outside, own in COPIES.items():
-        source[0] = source[0].replace(f"](../{outside}", f"]({own}")
-    source[0] = re.sub(r"\]\(\.\./benchmarks/(?:results/)?([\w-]+)\.md\)", place, source[0])
+        source[0] = re.sub(up + re.escape(outside), rf"](\1{own}", source[0])
+    place = r"](\1generated/measurements/\2.md)"
+    source[0] = re.sub(up + r"benchmarks/(?:results/)?([\w-]+)\.md\)", place, source[0])
 
 
 def skipped(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
@@ -150,36 +165,6 @@ def api() -> str:
     return "\n".join(parts)
 
 
-def solver_cards() -> str:
-    """A card for each solver: what it does, what it takes, its algorithm as its file opens."""
-    from maxmargin.cli.solvers import TRIALS, _accepts
-    from maxmargin.numeric.compiled import interpreted
-
-    head = (
-        "# Solvers\n\n`solve(problem, solver=...)`, `SVC(solver=...)` and `--solver` take any of these names; "
-        "`auto` chooses.\n"
-        "The text of each card is the head of the solver's file, and the code carries the same numbers.\n"
-    )
-    rows, cards = [], []
-    for name in solvers.list_solvers():
-        solver = solvers.base.registry[name]
-        kind = type(solver)
-        with interpreted(True):
-            takes = [words for words, parameters in TRIALS if _accepts(solver, parameters)]
-        first = (kind.__doc__ or "").splitlines()[0]
-        rows.append((f"[`{name}`](#{name})", first, ", ".join(takes) or "linear, other bias"))
-        starts = {"beta": "a dual point", "w": "a hyperplane (w, b)"}
-        begins = " or ".join(starts[one] for one in solver.starts) or "its own start only"
-        text = inspect.cleandoc(sys.modules[kind.__module__].__doc__ or "")
-        cards.append(
-            f"({name})=\n## `{name}`\n\n{first}\n\n"
-            f"- Class: {{py:obj}}`maxmargin.solvers.{kind.__name__}`, with its fields\n"
-            f"- Takes: {', '.join(takes) or 'the linear kernel with a penalised bias or none'}\n"
-            f"- Starts from: {begins}\n- Paper: {solver.paper}\n\n```text\n{text}\n```\n"
-        )
-    return "\n".join([head, table(("solver", "what it does", "takes"), rows), "", *cards])
-
-
 def loss_page() -> str:
     """The losses: what each is for, its curvature and the head of its file."""
     rows = []
@@ -189,8 +174,11 @@ def loss_page() -> str:
         smooth = f"smooth, ℓ″ ≤ {kind.curvature:g}" if kind.curvature < float("inf") else "kinked"
         rows.append((name, head, smooth, "yes" if kind.hard_margin else "no"))
     conjugates = (
-        "The conjugates ℓ*(u) = sup_z uz − ℓ(z) are derived in [the theory](../theory.md#4-losses-and-conjugates); "
-        "`loss.conjugate(u, t)` computes them."
+        "## Conjugates\n\nThe conjugate ℓ*(u) = sup_z uz − ℓ(z) is what the loss puts into the dual; "
+        "`loss.conjugate(u, t)` computes it. For labels $m=yz$ and $v=yu$. "
+        "[The theory](../theory.md#4-losses-and-conjugates) derives them.\n\n"
+        '```{include} ../theory.md\n:start-after: "For labels write $m=yz$ and $v=yu$."\n'
+        ':end-before: "Each in two lines:"\n```'
     )
     return f"# Losses\n\n{table(('loss', 'formula', 'slope', 'hard margin'), rows)}\n\n{conjugates}\n"
 
@@ -243,8 +231,8 @@ def from_scikit_learn() -> str:
 
     parts = [
         "# Parameter by parameter\n\nMade from the signatures of both libraries and from a fit of each estimator "
-        f"(scikit-learn {sklearn.__version__}, maxmargin {maxmargin.__version__}). A remark stands where the defaults "
-        "differ. [The guide](../coming-from/scikit-learn.md) says what to look out for.\n"
+        f"(scikit-learn {sklearn.__version__}, maxmargin {maxmargin.__version__}). A remark stands where defaults or "
+        "meanings differ. [The guide](../coming-from/scikit-learn.md) says what to look out for.\n"
     ]
     for name in ESTIMATORS:
         theirs, ours = getattr(sklearn.svm, name), getattr(maxmargin, name)
@@ -261,12 +249,12 @@ def from_scikit_learn() -> str:
 
 
 def parameters(theirs: type, ours: type) -> list[tuple[str, str]]:
-    """Every parameter of either class, and what our docstring says of those whose default is not the same."""
+    """Every parameter of either class, and what our docstring says of those that are not the same."""
     left, right = inspect.signature(theirs).parameters, inspect.signature(ours).parameters
     # A docstring does not repeat what it shares with those of the two classifiers.
     told = _described(maxmargin.LinearSVC) | _described(maxmargin.SVC) | _described(ours)
     return [
-        (one, "" if _default(theirs, one) == _default(ours, one) else told.get(one, "not taken"))
+        (one, "" if _default(theirs, one) == _default(ours, one) and one != "tol" else told.get(one, "not taken"))
         for one in [*left, *(one for one in right if one not in left)]
     ]
 
@@ -310,20 +298,6 @@ def _described(kind: type) -> dict[str, str]:
 
 def _list(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names))
-
-
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table in Markdown."""
-    head = [one for one in header]
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def plain(text: str) -> str:
-    """Words of a docstring as Markdown: what would be read as markup is not."""
-    text = text.replace("``", "`")
-    return re.sub(r"(?<!`)(\*|<|>)(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"\\\1", text)
 
 
 def _as_text(words: str) -> str:
