@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import io
 import re
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -52,6 +53,24 @@ def test_every_block_of_code_runs(document, tmp_path, monkeypatch):
     with contextlib.redirect_stdout(io.StringIO()):
         for block in BLOCK.findall(document.read_text(encoding="utf-8")):
             exec(compile(block, str(document), "exec", dont_inherit=True), scope)
+
+
+@pytest.mark.compiled
+def test_the_commands_of_the_tutorial_run_as_they_are_printed(tmp_path, monkeypatch, capsys):
+    """From the file that the page makes; a newcomer types them in this order."""
+    from maxmargin.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "tutorials/command-line.md").read_text(encoding="utf-8")
+    (made,) = BLOCK.findall(text)
+    exec(compile(made, "tumours.py", "exec"), {})
+    lines = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()]
+    assert len(lines) == 7
+    for line in lines:
+        monkeypatch.setattr(sys, "argv", shlex.split(line))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert sys.argv[0] == "maxmargin" and ended.value.code in (0, None), f"{line}: {capsys.readouterr().err}"
 
 
 def anchors(text):
@@ -111,9 +130,7 @@ def test_the_reference_has_every_public_name(pages):
     for name in maxmargin.__all__:
         if not isinstance(getattr(maxmargin, name), type(sys)):
             assert re.search(rf"^ +maxmargin\.{name}$", text, re.M), name
-    cards = pages.solver_cards()
-    for name in solvers.list_solvers():
-        assert f"## `{name}`" in cards
+    assert all(f"solvers/{name}.md" in pages.cards.overview() for name in solvers.list_solvers())
     assert all(name in pages.loss_page() for name in losses.list_losses())
 
 
@@ -128,6 +145,64 @@ def test_the_tables_for_users_of_scikit_learn_say_every_difference(pages):
         for parameter, remark in pages.parameters(theirs, ours):
             same = pages._default(theirs, parameter) == pages._default(ours, parameter)
             assert same or len(remark) > 10, f"{name}.{parameter} differs and its docstring does not say how"
+
+
+@pytest.mark.compiled
+def test_every_solver_has_a_card_with_its_algorithm_its_answers_and_a_run(pages):
+    from maxmargin import solvers
+
+    for name in solvers.list_solvers():
+        card = pages.cards.card(name)
+        for part in ("## Problem and algorithm", "## What it takes and what it refuses", f"tapes/solver-{name}.html"):
+            assert part in card, name
+        run = pages.cards.recorded(name)
+        assert len(run.trace) and run.certificate.relative_gap >= 0.0, name
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_every_part_of_the_course_is_a_notebook_with_a_run_and_exercises(pages, tmp_path):
+    """Their cells run when the site is built, and in tests/lesson."""
+    import nbformat
+
+    from maxmargin.lesson.course import PARTS
+
+    pages.lessons.write(tmp_path)
+    names = [path.stem for path in sorted(tmp_path.glob("*.ipynb"))]
+    assert names == [pages.lessons.name_of(part.key) for part in PARTS]
+    for part, name in zip(PARTS, names, strict=True):
+        notebook = nbformat.read(tmp_path / f"{name}.ipynb", as_version=4)
+        nbformat.validate(notebook)
+        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        assert text.count("### Exercise") == len(part.exercises)
+        assert not re.search(r"<<\w+>>|\[\[[a-z]+(?:\.\d)?\]\]", text) and not pages.lessons.COMMAND.search(text), name
+        for target in re.findall(r"\]\(([\w-]+\.ipynb)\)", text):
+            assert (tmp_path / target).exists()
+        runs = pages.lessons.runs_of(part)
+        assert runs and all(f'src="../tapes/{one.name}.html"' in text for one in runs)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_every_lesson_and_every_solver_has_its_recorded_run(pages, tmp_path):
+    from maxmargin import solvers
+    from maxmargin.lesson.course import PARTS
+
+    pages.lessons.write_tapes(tmp_path)
+    pages.cards.write_tapes(tmp_path)
+    runs = [one.name for part in PARTS for one in pages.lessons.runs_of(part)]
+    expected = {f"{name}.html" for name in [*runs, *(f"solver-{name}" for name in solvers.list_solvers())]}
+    assert {path.name for path in tmp_path.iterdir()} == expected
+
+
+def test_the_benchmarks_page_has_every_line_those_where_we_are_behind_first(pages):
+    found = pages.benchmarks.lines(ROOT / "benchmarks/results")
+    ratios = [line.ratio for line in found]
+    assert len(found) > 200 and ratios == sorted(ratios) and ratios[0] < 1
+    page = pages.benchmarks.page(ROOT / "benchmarks/results")
+    assert page.count("<tr data-data=") == len(found)
+    for path in {line.file for line in found}:
+        assert re.search(rf"^- \[{path}\]\(measurements/{path}.md\): \d{{4}}-\d\d-\d\d.*cores.*numpy", page, re.M)
 
 
 def test_the_command_line_page_has_every_option(pages):

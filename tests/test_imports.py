@@ -37,6 +37,7 @@ LAYERS = (
     ("notebook",),
     ("studio",),
     ("demo", "dask"),
+    ("dask_svc",),
     ("cli",),
     ("__main__",),
 )

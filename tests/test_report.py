@@ -34,6 +34,7 @@ from maxmargin.report.fit import Fit
 from maxmargin.report.proof import verdict
 from maxmargin.report.reproduce import snippet
 from maxmargin.report.words import percent
+from tests.studio.conftest import recorded
 
 
 def clouds(shift, n=60, seed=0):
@@ -410,6 +411,24 @@ def test_a_link_is_followed(tmp_path):
     (tmp_path / "link.html").symlink_to(tmp_path / "real.html")
     report(fit("linear"), tmp_path / "link.html")
     assert (tmp_path / "link.html").is_symlink() and (tmp_path / "real.html").is_file()
+
+
+def test_a_run_that_was_recorded_can_be_played_in_the_page(tmp_path):
+    X, y = clouds(1.0)
+    problem = Problem(X, np.where(y > 0, "</iframe>", "<b>"))
+    result = solve(problem, "smo", grain=1, every=1, snapshots=True)
+    page = page_of(result, tmp_path, figures=True)
+    (tape,) = re.findall(r'<iframe title="[^"]*" sandbox="allow-scripts" loading="lazy" srcdoc="([^"]*)">', page)
+    header, array = recorded(unescape(tape))
+    (run,) = header["runs"]
+    assert header["problem"]["labels"] == ["</iframe>", "<b>"] and run["options"] == {"grain": 1}
+    np.testing.assert_allclose(array(run["frames"][-1]["arrays"]["beta"]), result.trace.snapshots[-1].beta, atol=1e-6)
+    assert run["frames"][-1]["certificate"]["gap"] == pytest.approx(result.certificate.gap, abs=1e-9)
+    assert len(page) < 1e6
+    plain = solve(problem, "smo", grain=1, every=1)
+    wide = solve(Problem(np.c_[X, X[:, 0]], y), "smo", every=1, snapshots=True)
+    large = solve(Problem(*clouds(1.0, n=502)), "smo", every=1, snapshots=True)
+    assert not any("<iframe" in page_of(one, tmp_path) for one in (plain, wide, large))
 
 
 def test_missing_matplotlib_is_one_sentence(tmp_path, monkeypatch):

@@ -1072,6 +1072,52 @@ def test_60_no_weight_below_the_critical_C():
     assert solve(l1_problem(C=1.01 * critical)[0], tol=1e-10).w.any()
 
 
+# 18. Landmarks
+
+
+def landmarks():
+    """A kernel matrix, some landmarks, and the Nyström approximation by them."""
+    X, y, rng = clouds()
+    K = np.exp(-0.5 * np.square(X[:, None] - X[None]).sum(axis=2))
+    z = rng.permutation(len(y))[:8]
+    return K, z, K[:, z] @ np.linalg.solve(K[np.ix_(z, z)], K[z]), y, rng
+
+
+def test_61_the_primal_value_of_landmarks_is_that_of_the_exact_problem():
+    K, z, near, y, rng = landmarks()
+    c = np.zeros(len(y))
+    c[z] = rng.normal(size=len(z))
+    np.testing.assert_allclose(near @ c, K @ c, atol=1e-9)
+    assert c @ near @ c == pytest.approx(c @ K @ c)
+
+
+def test_62_the_gap_of_the_exact_problem_and_of_the_approximate_one():
+    K, z, near, y, rng = landmarks()
+    C = 2.0
+    problem = Problem(K, y, kernel="precomputed", C=C, bias="none")
+    optimum = solve(problem, tol=1e-10).certificate
+    for _ in range(20):
+        beta, c = C * rng.random(len(y)) * y, np.zeros(len(y))
+        c[z] = rng.normal(size=len(z))
+        losses = C * np.maximum(0.0, 1.0 - y * (K @ c)).sum()
+        P, D = 0.5 * c @ K @ c + losses, hinge_dual(beta, K, y)
+        approximate = 0.5 * c @ near @ c + losses - hinge_dual(beta, near, y)
+        assert P - D == pytest.approx(approximate + 0.5 * beta @ (K - near) @ beta)
+        assert P >= optimum.dual and D <= optimum.primal
+
+
+def test_63_the_price_of_landmarks_is_bounded_by_the_distances_from_their_span():
+    K, z, near, y, rng = landmarks()
+    r = np.diag(K - near)
+    assert np.linalg.eigvalsh(K - near).min() >= -1e-10 and r.min() >= -1e-10
+    for _ in range(20):
+        beta = rng.normal(size=len(y))
+        assert -1e-10 <= beta @ (K - near) @ beta <= (np.abs(beta) @ np.sqrt(np.maximum(r, 0.0))) ** 2 + 1e-10
+    more = np.r_[z, np.setdiff1d(np.arange(len(y)), z)[:4]]
+    nearer = K[:, more] @ np.linalg.solve(K[np.ix_(more, more)], K[more])
+    assert (np.diag(K - nearer) <= r + 1e-10).all()
+
+
 # The page itself
 
 
@@ -1114,6 +1160,67 @@ def test_57_the_ordinary_problem_behind_a_nu_problem():
     assert 0.5 * result.w @ result.w + losses.sum() == pytest.approx(P - 0.4 * len(t) * eps)
     size = np.abs(beta).sum()
     assert t @ beta - eps * size - 0.5 * result.w @ result.w == pytest.approx(D - eps * size)
+
+
+def all_together(W, alpha, X, y, C):
+    """Both objectives of all classes in one problem, and F + e."""
+    e = np.ones_like(alpha)
+    e[np.arange(len(y)), y] = 0.0
+    F, V = X @ W.T, alpha.T @ X
+    P = 0.5 * (W**2).sum() + C @ ((F + e).max(axis=1) - F[np.arange(len(y)), y])
+    return P, -0.5 * (V**2).sum() - (e * alpha).sum(), F + e
+
+
+def dual_of_classes(y, C, k, rng):
+    alpha = -rng.random((len(y), k)) * (C / k)[:, None]
+    alpha[np.arange(len(y)), y] = 0.0
+    alpha[np.arange(len(y)), y] = -alpha.sum(axis=1)
+    return alpha
+
+
+def test_64_weak_duality_class_by_class():
+    rng = np.random.default_rng(0)
+    X, y, C = rng.normal(size=(30, 3)), rng.integers(0, 4, 30), rng.uniform(0.5, 2.0, 30)
+    alpha = dual_of_classes(y, C, 4, rng)
+    shares = -alpha
+    shares[np.arange(30), y] += C
+    assert (shares >= 0.0).all() and np.allclose(shares.sum(axis=1), C)
+    for _ in range(20):
+        W = rng.normal(size=(4, 3))
+        P, D, G = all_together(W, alpha, X, y, C)
+        rest = C * G.max(axis=1) - (shares * G).sum(axis=1)
+        assert P - D == pytest.approx(0.5 * ((W - alpha.T @ X) ** 2).sum() + rest.sum()) and rest.min() >= -1e-12
+
+
+def test_65_two_classes_are_the_ordinary_problem_with_C_doubled():
+    X, y, rng = clouds()
+    C = rng.uniform(0.5, 2.0, len(y))
+    ordinary = solve(Problem(X, y, C=1.0, bias="none", sample_weight=2.0 * C), tol=1e-10)
+    W = np.array([-0.5 * ordinary.w, 0.5 * ordinary.w])
+    codes = (y > 0).astype(int)
+    alpha = np.column_stack([-0.5 * ordinary.beta, 0.5 * ordinary.beta])
+    P, D, _ = all_together(W, alpha, X, codes, C)
+    assert np.array([P, D]) == pytest.approx(0.5 * np.array([ordinary.certificate.primal, ordinary.certificate.dual]))
+    assert (P - D) / P < 1e-9 and np.abs(W.sum(axis=0)).max() == 0.0
+
+
+def test_66_sums_that_are_not_quite_0():
+    rng = np.random.default_rng(1)
+    X, y, C = rng.normal(size=(30, 3)), rng.integers(0, 4, 30), rng.uniform(0.5, 2.0, 30)
+    R, mine = np.linalg.norm(X, axis=1).max(), (np.arange(30), y)
+    for size in (1e-6, 1e-2, 0.5):
+        alpha = dual_of_classes(y, C, 4, rng)
+        alpha[mine] = np.minimum(alpha[mine] + size * rng.normal(size=30), C)
+        r = np.abs(alpha.sum(axis=1))
+        near = np.minimum(alpha, 0.0)
+        near[mine] = 0.0
+        near *= np.minimum(1.0, C / -near.sum(axis=1))[:, None]
+        near[mine] = -near.sum(axis=1)
+        assert (np.abs(near - alpha).sum(axis=1) <= 2.0 * r + 1e-12).all()
+        (_, D, _), (_, other, _) = (all_together(one.T @ X, one, X, y, C) for one in (alpha, near))
+        F = np.abs(X @ (alpha.T @ X).T).max(axis=1)
+        bound = (2.0 * r * (F + 1.0)).sum() + 0.5 * R**2 * (2.0 * r).sum() ** 2
+        assert abs(D - other) <= bound + 1e-9
 
 
 def test_every_number_of_the_page_has_its_test():

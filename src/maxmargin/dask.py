@@ -1,4 +1,4 @@
-"""Certified linear support vector machines on Dask: `LinearSVC`, `LinearSVR` and `solve` for collections.
+"""Certified support vector machines on Dask: `LinearSVC`, `LinearSVR`, `SVC` and `solve` for collections.
 
     from dask.distributed import Client
     from maxmargin.dask import LinearSVC
@@ -26,21 +26,18 @@ from maxmargin.cluster.run import fit_parts
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.linear_regressor import LOSSES
 from maxmargin.estimators.parameters import estimator
-from maxmargin.kernels import Linear
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.losses import Loss
 from maxmargin.losses import loss as loss_by_name
-from maxmargin.losses.base import Task
-from maxmargin.models.classes import Scheme
-from maxmargin.models.model import Model
 from maxmargin.problem import Bias
 from maxmargin.training.summary import certificate_of
 
-__all__ = ["LinearSVC", "LinearSVR", "Round", "solve"]
+__all__ = ["SVC", "LinearSVC", "LinearSVR", "Round", "solve"]  # noqa: F822 (SVC is made when it is asked for)
 
 #: What a fit leaves behind, and an ordinary estimator needs.
 FITTED = (
     "model_", "_support", "_sparse", "classes_", "class_weight_", "n_features_in_", "feature_names_in_",
-    "certificate_", "status_", "n_iter_", "history_",
+    "certificate_", "status_", "n_iter_", "history_", "shape_fit_", "_of_objects", "_objects",
 )  # fmt: skip
 
 
@@ -144,7 +141,7 @@ class _OnDask:
         plan = Plan(
             me._chosen_loss(),
             bias,
-            bias_scale=float(me.intercept_scaling) if bias == "augmented" else 1.0,
+            bias_scale=float(getattr(me, "intercept_scaling", 1.0)) if bias == "augmented" else 1.0,
             C=_number("C", me.C),
             class_weight=getattr(me, "class_weight", None),
             tol=_number("tol", me.tol),
@@ -154,10 +151,13 @@ class _OnDask:
             callbacks=watched,
         )
         with engine_of(client, X, y, sample_weight) as engine:
-            fitted = fit_parts(engine, plan, hasattr(me, "class_weight"))
+            fitted = me._fit_parts(engine, plan)
         me._take(fitted, X)
         me._warn()
         return self
+
+    def _fit_parts(self, engine: Any, plan: Plan) -> Fitted:
+        return fit_parts(engine, plan, hasattr(self, "class_weight"))
 
     def _refuse_local(self) -> None:
         """Refuse what only one machine does."""
@@ -174,25 +174,25 @@ class _OnDask:
         me: Any = self
         for name in ("feature_names_in_", "classes_", "class_weight_"):
             vars(me).pop(name, None)
-        me.n_features_in_ = fitted.coef.shape[1]
+        kernel, b, parts = self._parts_of_model(fitted)
+        me.n_features_in_ = parts["vectors" if "vectors" in parts else "w"].shape[1]
         if not hasattr(X, "chunks") and all(isinstance(name, str) for name in X.columns):
             me.feature_names_in_ = np.asarray(X.columns, dtype=object)
         if fitted.classes is not None:
             me.classes_, me.class_weight_ = fitted.classes, fitted.class_weights
         several = fitted.classes is not None and len(fitted.certificates) > 1
         names: Any = list(fitted.classes) if several and fitted.classes is not None else [None]
-        scheme: Scheme = "ovr" if several else "binary"
-        columns = fitted.coef.shape[1]
-        task: Task = "regression" if fitted.classes is None else "classification"
-        me.model_ = Model(
-            task, Linear(), fitted.intercept, columns, w=fitted.coef, classes=fitted.classes, scheme=scheme,
-            names=tuple(me.feature_names_in_) if hasattr(me, "feature_names_in_") else None,
-        )  # fmt: skip
+        names_in = me.feature_names_in_ if hasattr(me, "feature_names_in_") else None
+        me.model_ = fitted.model(names_in, kernel, b, **parts)
         me._support = me._sparse = None  # they stay where the rows are
         certificates: Any = fitted.certificates
         me.certificate_ = certificate_of(names, certificates)
         me.status_, me.history_, me.n_iter_ = fitted.status, fitted.history, len(fitted.history)
         me.fitted_ = fitted
+
+    def _parts_of_model(self, fitted: Fitted) -> tuple[Kernel, np.ndarray, dict[str, Any]]:
+        """The kernel, the biases and the weights."""
+        return Linear(), fitted.intercept, {"w": fitted.coef}
 
     def _local_class(self) -> type:
         raise NotImplementedError
@@ -223,8 +223,37 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
+class _ClassifierOnDask(_OnDask):
+    """What the classifiers share: predictions of rows that are on a cluster."""
+
+    def decision_function(self, X: Any) -> Any:
+        """How far rows are on which side; lazy for a collection."""
+        me: Any = self
+        one: Any = super()
+        if not is_collection(X):
+            return one.decision_function(X)
+        return lazily(self.to_local().decision_function, X, len(me.model_.b), np.float64)
+
+    def predict(self, X: Any) -> Any:
+        """The labels of rows; lazy for a collection."""
+        me: Any = self
+        one: Any = super()
+        if not is_collection(X):
+            return one.predict(X)
+        return lazily(self.to_local().predict, X, 1, me.classes_.dtype)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose labels are right; computed now."""
+        one: Any = super()
+        if not is_collection(X):
+            return float(one.score(X, y, sample_weight))
+        from sklearn.metrics import accuracy_score
+
+        return float(accuracy_score(*_computed(y, self.predict(X)), sample_weight=_computed(sample_weight)[0]))
+
+
 @estimator
-class LinearSVC(_OnDask, estimators.LinearSVC):
+class LinearSVC(_ClassifierOnDask, estimators.LinearSVC):
     """Linear support vector classification on Dask collections, with a certificate.
 
     Parameters
@@ -244,6 +273,17 @@ class LinearSVC(_OnDask, estimators.LinearSVC):
     Notes
     -----
     There are no `support_vectors_`: they stay where the rows are.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from maxmargin.dask import LinearSVC
+    >>> X = da.random.default_rng(0).standard_normal((400, 3), chunks=(100, 3))
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = LinearSVC(tol=1e-4).fit(X, (X[:, 0] > 0).astype(int))
+    >>> model.certificate_.relative_gap <= 1e-4, model.coef_.shape
+    (True, (1, 3))
     """
 
     client: Any = None
@@ -256,26 +296,6 @@ class LinearSVC(_OnDask, estimators.LinearSVC):
 
     def _local_class(self) -> type:
         return estimators.LinearSVC
-
-    def decision_function(self, X: Any) -> Any:
-        """How far rows are on which side; lazy for a collection."""
-        if not is_collection(X):
-            return super().decision_function(X)
-        return lazily(self.to_local().decision_function, X, len(self.model_.b), np.float64)
-
-    def predict(self, X: Any) -> Any:
-        """The labels of rows; lazy for a collection."""
-        if not is_collection(X):
-            return super().predict(X)
-        return lazily(self.to_local().predict, X, 1, self.classes_.dtype)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose labels are right; computed now."""
-        if not is_collection(X):
-            return float(super().score(X, y, sample_weight))
-        from sklearn.metrics import accuracy_score
-
-        return float(accuracy_score(*_computed(y, self.predict(X)), sample_weight=_computed(sample_weight)[0]))
 
 
 @estimator
@@ -295,6 +315,17 @@ class LinearSVR(_OnDask, estimators.LinearSVR):
         As for `maxmargin.LinearSVR`.
     history_ : tuple of Round
         What each round sent, and what it proved.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from maxmargin.dask import LinearSVR
+    >>> X = da.random.default_rng(0).standard_normal((400, 3), chunks=(100, 3))
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = LinearSVR(epsilon=0.1, tol=1e-4).fit(X, 2.0 * X[:, 0])
+    >>> model.certificate_.relative_gap <= 1e-4, model.coef_.shape
+    (True, (3,))
     """
 
     client: Any = None
@@ -325,3 +356,11 @@ def _computed(*things: Any) -> list[Any]:
     import dask
 
     return [None if thing is None else np.asarray(thing) for thing in dask.compute(*things)]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "SVC":
+        from maxmargin.dask_svc import SVC
+
+        return SVC
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -44,11 +44,25 @@ class Refused(MaxMarginError, ValueError):
 
 
 class MemoryLimit(MaxMarginError, MemoryError):
-    """Something would not fit its memory cap; the message gives the bytes it would need."""
+    """Something would not fit its memory cap; the message gives the bytes it would need.
+
+    Examples
+    --------
+    >>> from maxmargin.errors import MaxMarginError, MemoryLimit
+    >>> issubclass(MemoryLimit, MaxMarginError), issubclass(MemoryLimit, MemoryError)
+    (True, True)
+    """
 
 
 class MissingExtra(MaxMarginError, ImportError):
-    """An optional dependency is not installed; the message gives the install line."""
+    """An optional dependency is not installed; the message gives the install line.
+
+    Examples
+    --------
+    >>> from maxmargin.errors import missing_extra
+    >>> print(missing_extra("matplotlib", "plot"))
+    matplotlib is not installed; run: pip install 'maxmargin[plot]'
+    """
 
 
 def missing_extra(package: str, extra: str) -> MissingExtra:

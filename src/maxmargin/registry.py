@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
@@ -80,6 +81,7 @@ def documented(kind: Any) -> dict[str, tuple[str, str]]:
     """The fields of a class as its docstring tells them: the values that each takes, and what it means."""
     text = inspect.cleandoc(kind.__doc__ or "")
     _, _, section = text.partition("Parameters\n----------\n")
+    section = re.split(r"^\w+\n-{3,}$", section, maxsplit=1, flags=re.M)[0]  # up to the next one
     found: dict[str, tuple[str, str]] = {}
     name = ""
     for line in section.splitlines():

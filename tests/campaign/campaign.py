@@ -52,8 +52,8 @@ MAX_TIME = 0.5
 #: there is time for one, and no limit of iterations.
 AMPLE = 2.0
 CHUNK = 100
-#: The most that a fit may take before it is broken off, to go on with the others.
-HANGS = 30.0
+#: The most processor time that a fit may take before it is broken off, to go on with the others (a first one compiles).
+HANGS = 60.0
 #: The most that a chunk may take before its process is ended: a compiled loop cannot be broken off.
 STUCK = 900.0
 CLASSES = ("hinge", "squared-hinge", "logistic")
@@ -175,6 +175,10 @@ def case(number: int, seed: int = 0) -> Case:
         C = np.inf
     one.X, one.y = X, y
     one.options |= {"loss": made, "kernel": kernel, "bias": bias, "C": C}
+    # Drawn apart, so that a case has the data that it had before there were other regularisers.
+    sparse = np.random.default_rng([seed, number, 2]).random() < 0.25 and name == "linear" and made.smooth
+    if sparse and np.isfinite(C):
+        one.options["regularizer"] = "l1"
     one.tol = float(rng.choice([1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10]))
     names = list_solvers()
     one.solvers = ["auto"] if rng.random() < 0.6 else []
@@ -185,7 +189,7 @@ def case(number: int, seed: int = 0) -> Case:
     one.words = {
         "n": n, "d": d, "rows": shape, "scale": scale, "offset": offset, "storage": storage, "loss": str(made),
         "kernel": str(kernel), "bias": bias, "C": C, "weights": weights, "tol": one.tol,
-        "max_iter": one.max_iter,
+        "max_iter": one.max_iter, "regularizer": one.options.get("regularizer", "l2"),
     }  # fmt: skip
     return one
 
@@ -233,8 +237,8 @@ def run(number: int, seed: int = 0, talk: bool = False) -> tuple[Counter, list[d
         budget = {"max_time": AMPLE} if ample else {"max_time": MAX_TIME, "max_iter": one.max_iter}
         late = latest(budget["max_time"])
         began = perf_counter()
-        signal.signal(signal.SIGALRM, _broken_off)
-        signal.setitimer(signal.ITIMER_REAL, HANGS)
+        signal.signal(signal.SIGPROF, _broken_off)
+        signal.setitimer(signal.ITIMER_PROF, HANGS)
         result = None
         try:
             with warnings.catch_warnings():
@@ -245,11 +249,11 @@ def run(number: int, seed: int = 0, talk: bool = False) -> tuple[Counter, list[d
             if talk:
                 print(f"{solver}: refused: {error}")
         except Hangs:
-            report("late", solver, f"still running after {HANGS:g} s")
+            report("late", solver, f"still running after {HANGS:g} s of processor time")
         except Exception as error:
             report("untyped", solver, _where(error))
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
         seconds = perf_counter() - began
         if result is None:
             continue
@@ -303,6 +307,8 @@ def run_estimator(one: Case, problem, rng, report, counts, talk: bool = False) -
     else:
         choice = int(rng.integers(3))
         linear = {"loss": str(rng.choice(["hinge", "squared_hinge"])), "fit_intercept": bool(rng.random() < 0.7)}
+        if "regularizer" in one.options:
+            linear |= {"penalty": "l1", "loss": "squared_hinge"}
         made = (SVC(C=C, **kernel, **common), NuSVC(nu=nu, **kernel, **common), LinearSVC(C=C, **linear, **common))[
             choice
         ]
@@ -310,7 +316,7 @@ def run_estimator(one: Case, problem, rng, report, counts, talk: bool = False) -
             y = np.where(np.arange(len(y)) % 3 == 0, 2, y)
     weights = one.options.get("sample_weight")
     name = type(made).__name__
-    signal.setitimer(signal.ITIMER_REAL, HANGS)
+    signal.setitimer(signal.ITIMER_PROF, HANGS)
     began = perf_counter()
     try:
         with warnings.catch_warnings():
@@ -324,8 +330,6 @@ def run_estimator(one: Case, problem, rng, report, counts, talk: bool = False) -
             counts["estimators"] += 1
             if seconds > latest(max_time):
                 report("late", repr(made), f"{seconds:.2f} s for max_time={max_time:g}")
-            if "Nu" in name:  # not a problem that a check knows
-                return
             model = model_of(made)
             if model.training.weighted != (weights is not None):  # the estimator does not keep them
                 return
@@ -334,7 +338,7 @@ def run_estimator(one: Case, problem, rng, report, counts, talk: bool = False) -
                 excess = finding.relative_gap - finding.rounding - finding.claimed_gap * (1.0 + 1e-6)
                 if talk:
                     print(name, finding)
-                if finding.claimed_gap < np.inf and excess > 1e-15:
+                if finding.claimed_gap < 1.0 and excess > 1e-15:  # a gap of 1 and more claims nothing
                     report(
                         "false", repr(made), f"the relative gap is {finding.relative_gap}, not {finding.claimed_gap}"
                     )
@@ -343,11 +347,11 @@ def run_estimator(one: Case, problem, rng, report, counts, talk: bool = False) -
         if talk:
             print(f"{name}: refused: {error}")
     except Hangs:
-        report("late", repr(made), f"still running after {HANGS:g} s")
+        report("late", repr(made), f"still running after {HANGS:g} s of processor time")
     except Exception as error:
         report("untyped", repr(made), _where(error))
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 def _contradictions(problem, results, report, counts) -> None:

@@ -47,10 +47,6 @@ USAGE = [
     (["train", "two.svm", "--nu", "0.2", "-C", "3"], "takes the place of C"),
     (["train", "two.svm", "--nu", "0.2", "--loss", "logistic"], "has no nu"),
     (["train", "two.svm", "--nu", "0.2", "--bias", "none"], "nu needs bias='free'"),
-    (
-        ["train", "three.csv", "--multiclass", "crammer-singer", "--bias", "none", "--checkpoint", "state"],
-        "goes without --checkpoint",
-    ),
     (["train", "values.csv", "--loss", "epsilon-insensitive", "--nu", "0.2", "--epsilon", "1"], "place of --epsilon"),
     (["train", "three.csv", "--multiclass", "crammer-singer"], "needs bias augmented or none"),
     (["train", "three.csv", "--multiclass", "crammer-singer", "--kernel", "rbf"], "the linear kernel"),

@@ -28,6 +28,12 @@ SAME = [
     (["-n", "0.3", "-t", "2"], ["--nu", "0.3", "--kernel", "rbf"]),
     (["-b", "1"], ["--probability"]),
     (["-b", "0"], []),
+    (["-m", "100", "-t", "2"], ["--cache-bytes", "1e8", "--kernel", "rbf"]),
+    (["-s", "0", "-t", "2"], ["--kernel", "rbf"]),
+    (["-s1", "-t", "2", "-n", "0.3"], ["--nu", "0.3", "--kernel", "rbf"]),
+    (["-s", "2", "-g", "0.1", "-t2"], ["--loss", "one-class", "--nu", "0.5", "--kernel", "rbf", "--gamma", "0.1"]),
+    (["-s", "3", "-B", "1"], ["--loss", "hinge", "--bias", "augmented"]),
+    (["-s", "6", "-B", "-1"], ["--loss", "logistic", "--penalty", "l1", "--bias", "none"]),
 ]
 
 
@@ -40,8 +46,16 @@ def test_their_words_give_the_same_model(theirs, ours, files, tmp_path, command)
 
 
 def test_folds_and_regression(files, tmp_path, command):
-    theirs = command("train", "-v", "3", files / "values.csv", "--loss", "epsilon-insensitive", "-p", "0.2", "--json")
+    values = tmp_path / "values.csv"
+    values.write_bytes((files / "values.csv").read_bytes())
+    asked = "train", values, "--loss", "epsilon-insensitive", "-p", "0.2"
+    theirs = command(*asked, "-v", "3", "--json")
     assert theirs.facts["cross_validation"]["folds"] == 3, theirs.err
+    alone = command(*asked, "-v3")
+    assert alone.status == 0 and "3-fold mean squared error" in alone.out and "proved" not in alone.out
+    assert list(tmp_path.iterdir()) == [values]  # as svm-train: no model
+    both = command(*asked, "-v", "3", "-o", tmp_path / "both.mm")
+    assert "3-fold mean squared error" in both.out and (tmp_path / "both.mm").exists()
     model = tmp_path / "model.mm"
     assert command("train", files / "values.csv", "--loss", "epsilon-insensitive", "-p", "0.2", "-o", model).status == 0
     assert load(model).training.loss_parameters == {"epsilon": 0.2}
@@ -57,14 +71,19 @@ def test_probabilities_of_predict(files, tmp_path, command):
 REFUSED = [
     (["-e", "0.001"], "write --tol"),
     (["-e0.001"], "write --tol"),
-    (["-m", "100"], "leave it out"),
+    (["-m", "much"], "number of MB"),
+    (["-m", "-1"], "must be a number > 0"),
     (["-h", "0"], "shrinking"),
     (["-h"], "--help"),
     (["-R"], "--bias free"),
     (["-s", "0"], "--loss hinge for svm-train, --loss logistic --bias none for LIBLINEAR"),
     (["-s", "3"], "--loss epsilon-insensitive for svm-train, --loss hinge --bias none for LIBLINEAR"),
     (["-s", "13"], "--loss epsilon-insensitive --bias none for LIBLINEAR"),
-    (["-s", "6"], "no counterpart"),
+    (["-s", "6"], "--loss logistic --penalty l1 --bias none for LIBLINEAR"),
+    (["-s", "0", "-t", "2", "-B", "1"], "--loss hinge for svm-train, --loss logistic --bias none for LIBLINEAR"),
+    (["-s", "21"], "no counterpart"),
+    (["--no-model"], "goes with --cv alone"),
+    (["--cv", "3", "--no-model", "--search"], "goes with --cv alone"),
     (["-t", "7"], "number from 0 to 4, or write --kernel"),
     (["-t", "rbf"], "write --kernel"),
     (["-t"], "-t needs a value"),

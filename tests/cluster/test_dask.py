@@ -29,17 +29,6 @@ pytestmark = pytest.mark.compiled
 N, D, CHUNK = 8000, 6, 1000
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 @pytest.fixture
 def tall(monkeypatch):
     """Rows, and a client that takes few of them, so that the rounds are those of large data."""
@@ -124,6 +113,8 @@ def test_collections_of_every_kind(kind, client):
     assert type(predicted).__name__ == ("Series" if kind == "frame" else "Array")
     assert np.asarray(model.decision_function(dX).compute()).shape == (len(y), 3)
     if kind == "frame":
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(dX[list("fedcba")]).compute()
         assert list(model.feature_names_in_) == list("abcdef")
 
 

@@ -1,5 +1,6 @@
 """Tall problems on shards: the same model as on one machine, the same bits whatever runs the shards, few rounds."""
 
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -133,10 +134,19 @@ def test_budgets_and_callbacks_hand_back_what_is_proved(small_client):
     assert stopped.status.reason is Reason.CALLBACK and len(seen) == 2  # the round, and the proof
     limited = fit(X, y, max_rounds=1)
     assert limited.status.reason is Reason.MAX_ITER
+    hasty = fit(X, y, max_time=1e-6, tol=0.0)
+    assert hasty.status.reason is Reason.MAX_TIME and hasty.certificates[0].relative_gap < np.inf
     timed = fit(X, y, max_time=0.5, tol=0.0)
     assert timed.status.reason in (Reason.MAX_TIME, Reason.STALLED)
     for found in (stopped, limited, timed):
         assert 0.0 <= found.certificates[0].gap < np.inf
+
+
+def test_what_workers_hold_says_how_large_it_is():
+    X, y, _ = data(300)
+    for rows in (X, sp.csr_array(X)):
+        (part,) = parts(rows, y, 1)
+        assert X.nbytes <= sys.getsizeof(part) <= 2 * X.nbytes + 10_000
 
 
 def test_what_cannot_be_used_is_named():

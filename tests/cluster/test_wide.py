@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import Problem, Reason, Refused, solve
-from maxmargin.cluster import run, tall
+from maxmargin.cluster import gathered, run, tall
 from maxmargin.cluster.engine import Processes
 from maxmargin.cluster.plan import Plan
 from maxmargin.cluster.run import fit_parts
@@ -25,8 +25,10 @@ def large(monkeypatch):
     monkeypatch.setattr(tall, "settings", few)
     monkeypatch.setattr(run, "settings", few)
 
-    def of_one_worker(size):
-        monkeypatch.setattr(run, "wide_settings", replace(run.wide_settings, one_worker_bytes=size))
+    def of_one_worker(size, **options):
+        few = replace(run.wide_settings, one_worker_bytes=size, **options)
+        monkeypatch.setattr(run, "wide_settings", few)
+        monkeypatch.setattr(gathered, "settings", few)
 
     return of_one_worker
 
@@ -47,12 +49,36 @@ def agrees(found, X, y, **problem):
 @pytest.mark.parametrize("bias", ["none", "augmented", "free"])
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "epsilon-insensitive"])
 def test_block_steps_come_to_the_model_of_one_machine(loss, bias, large):
-    large(0)
+    large(1, most_gatherings=0)
     X, labels, numbers = data()
     y = numbers if loss == "epsilon-insensitive" else labels
     found = fit(X, y, loss, K=4, bias=bias, tol=2e-2, classification=loss != "epsilon-insensitive")
     assert found.method == "wide" and found.status.reason is Reason.CONVERGED, found.status
     agrees(found, X, y, loss=loss, bias=bias)
+
+
+@pytest.mark.parametrize("bias", ["none", "augmented", "free"])
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "epsilon-insensitive"])
+def test_rows_near_their_kinks_are_solved_together(loss, bias, large):
+    X, labels, numbers = data()
+    large(int(0.6 * (X.data.nbytes + X.indices.nbytes)))
+    y = numbers if loss == "epsilon-insensitive" else labels
+    found = fit(X, y, loss, K=4, bias=bias, tol=1e-4, classification=loss != "epsilon-insensitive")
+    assert found.method == "gathered" and found.status.reason is Reason.CONVERGED, found.status
+    assert len(found.history) <= 15
+    agrees(found, X, y, loss=loss, bias=bias)
+
+
+def test_all_classes_share_their_passes(large):
+    X, _, z = data()
+    large(int(0.9 * (X.data.nbytes + X.indices.nbytes)))
+    y = np.digitize(z, np.quantile(z, [0.3, 0.6]))
+    found = fit(X, y, K=4, tol=1e-3)
+    assert found.method == "gathered" and found.status.reason is Reason.CONVERGED, found.status
+    assert len(found.certificates) == 3 and len(found.history) <= 15
+    for k, proof in enumerate(found.certificates):
+        one = solve(Problem(X, np.where(y == k, 1, -1)), tol=1e-8).certificate
+        assert proof.dual - proof.rounding <= one.primal and one.dual <= proof.primal + proof.rounding
 
 
 def test_one_worker_solves_what_fits_it(large):
@@ -64,7 +90,7 @@ def test_one_worker_solves_what_fits_it(large):
 
 
 def test_the_bits_do_not_depend_on_who_runs_the_shards(large, monkeypatch):
-    large(0)
+    large(1, most_gatherings=0)
     X, y, _ = data()
     one = fit(X, y, K=4, max_rounds=5)
     monkeypatch.setenv("MAXMARGIN_THREADS", "1")
@@ -76,14 +102,14 @@ def test_the_bits_do_not_depend_on_who_runs_the_shards(large, monkeypatch):
 
 
 def test_a_step_never_lowers_the_dual(large):
-    large(0)
+    large(1, most_gatherings=0)
     X, y, _ = data()
     duals = [line.dual for line in fit(X, y, K=8, bias="none", max_rounds=12, tol=1e-9).history]
     assert (np.diff(duals[:-1]) >= 0.0).all()
 
 
 def test_a_loss_without_arrays_is_refused(large):
-    large(0)
+    large(1, most_gatherings=0)
     X, y, _ = data()
     with pytest.raises(Refused, match="squared-hinge"):
         fit(X, y, "logistic", K=4)

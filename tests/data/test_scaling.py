@@ -46,3 +46,10 @@ def test_refusals():
         scaling("log", np.eye(2))
     with pytest.raises(InvalidInput, match="3 columns; the scaling was learnt on 2"):
         scaling("standard", np.eye(2)).apply(np.eye(3))
+
+
+@pytest.mark.parametrize("kind", ["standard", "min-max"])
+def test_a_column_whose_spread_overflows_is_named(kind):
+    X = np.array([[1.0, 1.7e308], [2.0, -1.7e308], [4.0, 1.7e308]])
+    with pytest.raises(InvalidInput, match="the spread of column 2 overflows"):
+        scaling(kind, X)

@@ -147,6 +147,14 @@ def test_every_mistake_has_its_place(contents, place, words, data_file):
         svmlight.read(path)
 
 
+@pytest.mark.parametrize(
+    "contents, place, index", [("1:1 1:1 3:2\n1", "1:5", 1), ("1:1\n 2:1 3:4 3:1", "2:10", 3), ("-1 1:1 1:1", "1:8", 1)]
+)
+def test_an_index_that_comes_twice_where_labels_may_be_missing(contents, place, index, data_file):
+    with pytest.raises(InvalidInput, match=rf":{place}: the index {index} comes twice"):
+        svmlight.read(data_file(contents), needed=False)
+
+
 def test_a_mistake_deep_in_the_file_and_the_first_of_many(data_file, monkeypatch):
     monkeypatch.setattr("maxmargin.data.line_blocks.BLOCK", 100)
     monkeypatch.setattr("maxmargin.data.source.PIECE", 1000)

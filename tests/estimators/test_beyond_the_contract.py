@@ -230,8 +230,9 @@ def test_kernel_rows_are_shared_and_the_model_is_the_same_without(monkeypatch):
     monkeypatch.setattr(RBF, "block", lambda self, A, B, *n: sizes.append((len(A), len(B))) or real(self, A, B, *n))
     shared = SVC(tol=1e-8).fit(X, y)
     assert sum(a * b for a, b in sizes) <= len(X) ** 2, "each value once, for all pairs"
+    sizes.clear()
     apart = SVC(tol=1e-8, cache_size=0.01).fit(X, y)
-    assert (len(X), len(X)) not in sizes, "no matrix of all rows"
+    assert (len(X), len(X)) not in sizes, "no matrix of all rows where the cache is too small for one"
     np.testing.assert_allclose(shared.decision_function(X), apart.decision_function(X), atol=1e-4)
     np.testing.assert_array_equal(shared.support_vectors_, X[shared.support_])
 

@@ -128,8 +128,29 @@ def test_a_search_tells_what_it_tried_as_scikit_learn_does():
     np.testing.assert_allclose(results["mean_test_score"], theirs["mean_test_score"], atol=0.02)
     np.testing.assert_array_equal(results["param_C"], theirs["param_C"].astype(float))
     assert results["rank_test_score"][results["params"].index(search.best_params_)] == 1
-    with pytest.raises(InvalidInput, match="one score"):
-        SVCCV(Cs=[1.0], scoring=["accuracy", "f1_macro"]).fit(X, y)
+
+
+def test_a_search_by_several_scores_as_scikit_learn_does():
+    grid = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.1, 1.0], "scoring": ["accuracy", "f1_macro"]}
+    search = SVCCV(**grid, refit="f1_macro", n_jobs=1).fit(X, y)
+    theirs = GridSearchCV(
+        SVC(tol=1e-3), {"C": grid["Cs"], "gamma": grid["gammas"]}, scoring=grid["scoring"], refit="f1_macro"
+    ).fit(X, y)
+    for name in grid["scoring"]:
+        mean = search.cv_results_[f"mean_test_{name}"]
+        np.testing.assert_allclose(mean, theirs.cv_results_[f"mean_test_{name}"], atol=0.02)
+        np.testing.assert_allclose(mean, SVCCV(**{**grid, "scoring": name}).fit(X, y).cv_results_["mean_test_score"])
+    assert search.best_score_ == pytest.approx(theirs.best_score_, abs=0.02)
+    assert search.best_score_ == search.cv_results_["mean_test_f1_macro"].max()
+    worst = SVCCV(**grid, refit=lambda results: int(np.argmin(results["mean_test_accuracy"])), n_jobs=-1).fit(X, y)
+    assert worst.best_estimator_.C == worst.best_params_["C"]
+    assert worst.best_score_ == worst.cv_results_["mean_test_accuracy"].min()
+    np.testing.assert_array_equal(worst.fold_scores_, SVCCV(**grid, refit=False).fit(X, y).fold_scores_)
+    for wrong in ({"refit": True}, {"refit": "recall"}, {"scoring": "accuracy", "refit": "accuracy"}):
+        with pytest.raises(InvalidInput, match="refit"):
+            SVCCV(**{**grid, **wrong}).fit(X, y)
+    with pytest.raises(InvalidInput, match="n_jobs"):
+        SVCCV(n_jobs=0).fit(X, y)
 
 
 def test_groups_stay_together():

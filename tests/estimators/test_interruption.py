@@ -8,6 +8,10 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
 
 from maxmargin.estimators import (
     SVC,
@@ -129,6 +133,46 @@ def broken_off(name, moments):
 @pytest.mark.parametrize("name", ALL)
 def test_ctrl_c_at_some_moments(name, listening):
     broken_off(name, (0.05, 0.4, 1.1))
+
+
+def pressed(fit, seconds=0.4):
+    """What a fit gives, where Ctrl-C comes once."""
+    clone(ENDLESS).set_params(max_time=0.1).fit(*rows(50, 5))  # nothing is imported or compiled when it comes
+    LinearSVCCV(solver="subgradient", max_time=0.1).fit(*rows(50, 5))
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        return fit()
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+ENDLESS = SVC(solver="subgradient", bias="augmented", tol=0.0)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda X, y: GridSearchCV(make_pipeline(ENDLESS), {"svc__C": [1, 2]}, cv=2).fit(X, y),
+        lambda X, y: cross_val_score(ENDLESS, X, y),
+        lambda X, y: OneVsRestClassifier(ENDLESS).fit(X, y),
+        lambda X, y: OneVsRestClassifier(LinearSVCCV(solver="subgradient", cv_tol=0.0)).fit(X, y),
+    ],
+    ids=["grid search", "cross validation", "one against the rest", "a search of ours in it"],
+)
+def test_ctrl_c_leaves_a_loop_of_a_library_at_once(loop, listening):
+    with pytest.raises(KeyboardInterrupt):
+        pressed(lambda: loop(*rows(200, 5)))
+
+
+@pytest.mark.parametrize("passes", [lambda machine: machine, make_pipeline], ids=["directly", "a pipeline"])
+def test_ctrl_c_keeps_the_model_for_who_called_fit(passes, listening):
+    machine = clone(ENDLESS)
+    X, y = rows(200, 5)
+    pressed(lambda: passes(machine).fit(X, y))
+    assert machine.status_.reason is Reason.INTERRUPTED
+    assert machine.predict(X[:3]).shape == (3,)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, Problem, solve
+from maxmargin import SVC, SVR, InvalidInput, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, Problem, solve
 from maxmargin.certificate.diagnosis import advice
 from maxmargin.estimators import kernel_machine
 from maxmargin.result import Reason
@@ -182,3 +182,11 @@ def test_the_intercept_is_not_penalised():
     centred = LinearSVC(tol=1e-8).fit(X - 100.0, y)
     np.testing.assert_allclose(shifted.coef_, centred.coef_, rtol=1e-3)
     assert shifted.score(X, y) > 0.97
+
+
+@pytest.mark.parametrize("made", [SVC, LinearSVC])
+def test_weights_that_overflow_together_are_told_so(made):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    machine = made(class_weight={0: 1e308, 1: 1.0})
+    with pytest.raises(InvalidInput, match="weights of classes times those of the rows overflow"):
+        machine.fit(X, (X[:, 0] > 0).astype(int), np.full(40, 1e3))

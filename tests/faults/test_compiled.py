@@ -55,6 +55,44 @@ def flipped(raw, rng):
     return raw[:at] + bytes([raw[at] ^ (1 << rng.randrange(8))]) + raw[at + 1 :]
 
 
+INSIDE = """from maxmargin.numeric.compiled import compiled
+
+LIMIT = {limit}
+
+
+@compiled
+def g(x):
+    return {times} * x
+"""
+OUTSIDE = """from inside import LIMIT, g
+
+from maxmargin.numeric.compiled import compiled
+
+
+@compiled
+def f(x):
+    return g(x) + LIMIT
+
+
+print(f(10))
+"""
+
+
+def test_code_is_compiled_again_when_something_that_it_calls_has_changed(tmp_path):
+    """A function of another file, and a constant of one, is a part of the compiled code."""
+    (tmp_path / "outside.py").write_text(OUTSIDE)
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": paths}
+    found = []
+    for limit, times in ((1, 2), (1, 2), (5, 2), (5, 3)):
+        (tmp_path / "inside.py").write_text(INSIDE.format(limit=limit, times=times))
+        command = [sys.executable, "-B", "-m", "outside"]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+        assert ended.returncode == 0, ended.stderr
+        found.append(int(ended.stdout))
+    assert found == [21, 21, 25, 35]
+
+
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [truncated, flipped, lambda raw, rng: b""], ids=["truncated", "flipped", "empty"])
 def test_damaged_code_is_compiled_again(suffix, damage, cache, tmp_path):
@@ -71,6 +109,21 @@ def test_nothing_can_be_kept(tmp_path):
     """No place for the cache at all: one warning, and the answers are the same."""
     code = "from numba.core.caching import CacheImpl\nCacheImpl._locator_classes = []\n" + WORK
     assert run(None, code).count("is not kept on disk") == 1
+
+
+def test_where_only_a_temporary_folder_can_be_written_to(tmp_path, monkeypatch):
+    """As in a container: processes share what they compile, and a folder that others can write to is not trusted."""
+    code = "from numba.core.caching import CacheImpl as made\n"
+    code += "made._locator_classes = [one for one in made._locator_classes if 'UserProvided' in one.__name__]\n"
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    first = run(None, code + WORK)
+    assert "compiling" in first and f"kept in {tmp_path}" in first
+    assert "compiling" not in run(None, code + WORK)
+    (folder,) = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    assert "is not kept on disk" in run(None, code + WORK)
 
 
 def test_a_disk_that_is_full_when_the_code_is_saved(tmp_path):

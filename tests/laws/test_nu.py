@@ -66,6 +66,16 @@ def test_the_solution_has_its_share_of_errors_and_support_vectors(task, nu, way)
     assert tau < 1e-3 or mass == pytest.approx(nu * problem.C.sum(), rel=1e-9)  # a tube of 0 may have mass to spare
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.1])
+def test_the_sums_are_kept_where_a_sample_is_on_both_sides_of_its_tube(noise):
+    """A regression with mass to spare: the matrix of the free variables is singular, and the sums must not drift."""
+    X, _, rng = data("values")
+    result = solve(
+        NuProblem(X, X[:, 0] + noise * rng.normal(size=len(X)), 0.5, "epsilon-insensitive", kernel=RBF(1 / 3))
+    )
+    assert result.converged and result.certificate.infeasibility <= 1e-11 * result.problem.half
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_the_ordinary_problem_has_the_same_solution(task):
     result = solve(problem_of(task), tol=1e-9)

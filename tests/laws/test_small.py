@@ -126,6 +126,7 @@ def test_pairs_that_share_kernel_values_are_those_solved_alone(sparse):
 
 @pytest.mark.parametrize(("machine", "module"), [(SVC(), pairs), (LinearSVC(), linear_rest)])
 def test_threads_change_no_bit(machine, module, monkeypatch):
+    monkeypatch.setattr(pairs, "AT_ONCE", 0)
     X, y = load_iris(return_X_y=True)
     fits = []
     for threaded in (0.0, np.inf):
@@ -136,6 +137,7 @@ def test_threads_change_no_bit(machine, module, monkeypatch):
 
 def test_ctrl_c_among_pairs_gives_a_model(monkeypatch):
     real, calls = pairs._solve_pair, []
+    monkeypatch.setattr(pairs, "AT_ONCE", 0)
 
     def press(*given):
         calls.append(1)

@@ -66,8 +66,10 @@ def listening():
 @pytest.mark.parametrize("solver", ["coordinate-ascent", "accelerated-gradient", "subgradient"])
 def test_ctrl_c_returns_the_best_so_far(solver, listening):
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    p = problem("digits", "augmented")
-    solve(p, solver=solver, tol=0.5)  # compiled before the clock starts
+    rng = np.random.default_rng(0)  # classes that overlap, and a large C: none of these ends within the 0.3 s
+    X = rng.normal(size=(4000, 50))
+    p = Problem(X, X[:, 0] + rng.normal(size=4000) > 0, bias="augmented", C=100.0)
+    solve(p, solver=solver, tol=0, max_time=0.2)  # compiled before the clock starts
     timer.start()
     result = solve(p, solver=solver, tol=0, max_time=20)
     timer.join()

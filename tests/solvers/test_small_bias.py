@@ -29,3 +29,18 @@ def test_the_bias_is_the_best_one(loss, seed):
     best = problem.best_bias(scores)
     found = _best_bias(dual_of(problem.form, problem.C), float(problem.total or 0.0), scores, best + 0.3 * rng.normal())
     assert value(found) <= value(best) + 1e-12 * abs(value(best))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_samples_that_share_a_kink_but_for_rounding_count_once(seed):
+    """The walk began between them, counted one for both sides, and ended at the next kink."""
+    rng = np.random.default_rng(seed)
+    target = np.repeat([1.0, -1.0], (11, 10))
+    problem = Problem(rng.normal(size=(21, 2)), target, kernel="rbf")
+    scores = np.where(target > 0, 0.7 + 0.1 * rng.random(), -1.0 + 0.1 * rng.random(21))
+    scores += 1e-16 * rng.integers(-3, 4, 21)
+    best = problem.best_bias(scores)
+    lowest = problem.loss_sum(scores + best)
+    for start in target - scores:
+        found = _best_bias(dual_of(problem.form, problem.C), 0.0, scores, start)
+        assert problem.loss_sum(scores + found) <= lowest + 1e-12

@@ -6,11 +6,15 @@ import multiprocessing
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_wine
 from threadpoolctl import ThreadpoolController, threadpool_info
 
+from maxmargin import SVC, LinearSVC, LinearSVR, NuSVC
 from maxmargin.numeric import parallel
 from maxmargin.numeric.parallel import one_blas_thread, over_blocks
 
@@ -87,3 +91,21 @@ def test_a_forked_process_starts_threads_of_its_own(monkeypatch):
     child.start()
     child.join(30)
     assert child.exitcode == 0 and queue.get() == 10.0
+
+
+MACHINES = [SVC(), NuSVC(nu=0.2), LinearSVC(), LinearSVC(loss="hinge"), LinearSVR(loss="squared_epsilon_insensitive")]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_four_threads_at_once_come_to_the_bits_of_one(machine):
+    """Their arrays are in other places of the memory: no sum may be in another order for that."""
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+
+    def fitted(_):
+        one = clone(machine).fit(X, y)
+        return one.intercept_.tobytes() + one.dual_coef_.tobytes()
+
+    alone = fitted(0)
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(fitted, range(60))) == {alone}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import re
 from itertools import count
 
 import numpy as np
 import pytest
 
-from maxmargin.studio.frames import unpacked
+from maxmargin.studio.frames import DTYPES, unpacked
 from maxmargin.studio.session import Session
 
 
@@ -60,6 +63,20 @@ def posed(name="clouds", n=24, kernel="linear", classes=2, seed=0, noise=None, *
         "C": 1.0,
     }
     return {**problem, **more}
+
+
+def recorded(page):
+    """What a tape holds: its header, and a function that gives the numbers of a described array."""
+    raw = gzip.decompress(base64.b64decode(re.search(r'id="tape">(.*?)</script>', page, re.S)[1]))
+    size = int.from_bytes(raw[:4], "little")
+    start = -(-(4 + size) // 8) * 8
+
+    def array(place):
+        dtype = np.dtype(DTYPES[place["dtype"]])
+        count = int(np.prod(place["shape"]))
+        return np.frombuffer(raw, dtype, count, start + place["offset"]).reshape(place["shape"])
+
+    return json.loads(raw[4 : 4 + size]), array
 
 
 WINDOW = {"x0": -4.0, "x1": 4.0, "y0": -3.0, "y1": 3.0, "nx": 9, "ny": 7}

@@ -265,6 +265,23 @@ def test_other_tasks(browser, studio, toy):
             until(page, "window.studio.store.get().runs[0].frame.machine === 2")
 
 
+def test_all_classes_in_one_problem(browser, studio):
+    with opened(browser, studio) as page:
+        page.get_by_label("toy set").select_option("iris")
+        until(page, "window.studio.store.get().problem?.n === 150")
+        page.locator("select[data-key=scheme]").select_option("crammer-singer")
+        until(page, "document.querySelector('.problem .refusal').textContent.includes('needs bias')")
+        page.get_by_label("bias").select_option("augmented")
+        until(page, "window.studio.store.get().problem?.machines[0].together")
+        proved(page)
+        page.get_by_label("solver", exact=True).select_option("coordinate-ascent")
+        for _ in range(3):
+            page.get_by_role("button", name="One step", exact=True).click()
+        until(page, "window.studio.store.get().runs[0].recorded === 3 && !window.studio.engine.working")
+        assert state(page, "[...f.arrays.classes].includes(2)") and not state(page, "'w' in f.arrays")
+        assert page.locator("li.ran").count() == 4 and "w_m" not in page.locator(".pseudocode").inner_text()
+
+
 def test_solvers_side_by_side_and_the_scrubber(browser, studio):
     with opened(browser, studio) as page:
         proved(page)

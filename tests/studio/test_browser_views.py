@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from tests.studio.browser import chromium, opened, serving_studio, until
-from tests.studio.conftest import Asker, posed
+from tests.studio.conftest import Asker, posed, recorded
 
 #: A browser that shares two cores with other tests may miss a tap: it gets a second chance.
 pytestmark = [pytest.mark.compiled, pytest.mark.flaky(reruns=2)]
@@ -225,11 +223,10 @@ def test_the_recorded_views_are_those_of_the_host():
     run = ask("run", problem=handle, solver="smo", options={"grain": 1})[0]["run"]
     ask("step", run=run, k=5, seconds=5)
     _, arrays = ask("export", run=run, format="tape")
-    text = arrays["file"].tobytes().decode()
-    tape = json.loads(text.split('id="tape">', 1)[1].split("</script>", 1)[0].replace("\\u003c", "<"))
-    (recorded,) = tape["runs"]
-    assert [one["index"] for one in recorded["views"] if one["name"] == "hulls"] == list(range(len(recorded["frames"])))
-    for one in recorded["views"]:
+    tape, _ = recorded(arrays["file"].tobytes().decode())
+    (played,) = tape["runs"]
+    assert [one["index"] for one in played["views"] if one["name"] == "hulls"] == list(range(len(played["frames"])))
+    for one in played["views"]:
         if one["name"] in ("hulls", "step") and "error" not in one:
             header, _ = ask("view", run=run, index=one["index"], name=one["name"])
             assert {name: one[name] for name in header if name not in ("id", "ok")} == {

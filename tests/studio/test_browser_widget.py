@@ -50,15 +50,21 @@ def test_the_widget_shows_the_problem_and_hands_the_result_to_python():
         return json.dumps(got.pop())
 
     with chromium() as browser:
-        page = browser.new_page()
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
         wrong = []
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
         page.expose_function("python", python)
+        page.evaluate("document.body.style.background = 'lab(10 0 0)'")  # a notebook's own dark theme
         page.evaluate(RENDER, [widget._esm, widget._css])
         until(page, "document.querySelector('canvas') !== null && document.body.innerText.includes('Proved optimal')")
         said = page.evaluate("document.body.innerText")
+        for room in (1200, 900, 600, 380):  # a notebook's cell is narrower than its window
+            page.evaluate("room => document.querySelector('.studio').style.width = `${room}px`", room)
+            assert page.evaluate("document.querySelector('.columns').scrollWidth") <= room, room
+        assert page.get_by_role("button", name="Copy the address").is_hidden()  # it would be the notebook's
         assert "Certificate" in said and "SMO" in said
+        assert page.locator(".studio").get_attribute("data-theme") == "dark"
         page.get_by_role("button", name="Python", exact=False).first.click()
         page.wait_for_timeout(500)
         assert widget.result is not None and widget.result.certificate.holds(1e-5)

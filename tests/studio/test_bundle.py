@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
-import json
 import re
 import shutil
 import subprocess
@@ -17,9 +15,8 @@ from maxmargin.data import toys
 from maxmargin.lesson.build import show
 from maxmargin.lesson.part import Recording
 from maxmargin.studio.bundle import PAGE, bundled
-from maxmargin.studio.frames import DTYPES
 from maxmargin.studio.tape import tape_of
-from tests.studio.conftest import Asker, posed
+from tests.studio.conftest import Asker, posed, recorded
 
 #: Bytes of the whole page as the server sends it.
 MOST = 150_000
@@ -115,16 +112,10 @@ def test_a_tape_has_the_recorded_run_and_nothing_of_it_can_run():
     assert header["name"].endswith(".html")
     text = arrays["file"].tobytes().decode()
     assert "<title>&lt;b&gt;A tape&lt;/b&gt;</title>" in text and "alert(1)</script" not in text
-    assert text.count("</script>") == 2  # its own two
-    tape = json.loads(re.search(r'id="tape">(.*?)</script>', text, re.S)[1])
+    assert text.count("</script>") == 3 and "<!-- b" not in text  # its own three
+    tape, array = recorded(text)
+    assert tape["problem"]["labels"] == told["labels"]
     assert [one["solver"] for one in tape["runs"]] == ["smo", "subgradient"]
-    data = base64.b64decode(tape["data"])
-
-    def array(place):
-        dtype = np.dtype(DTYPES[place["dtype"]])
-        count = int(np.prod(place["shape"]))
-        return np.frombuffer(data, dtype, count, place["offset"]).reshape(place["shape"])
-
     np.testing.assert_array_equal(array(tape["problem"]["arrays"]["X"]), told["X"])
     for handle, one in zip((run, other), tape["runs"], strict=True):
         frames = ask("frame", run=handle, index=-1)[0]["frames"]
@@ -148,7 +139,7 @@ def test_a_figure_of_the_lesson_is_a_tape_in_a_frame_of_its_own(tmp_path):
     assert '<iframe src="one.html"' in with_scripts and "<script" not in with_scripts
     assert "<noscript><figure><picture>" in with_scripts
     assert "<iframe" not in show(recording, tmp_path)
-    tape = json.loads(re.search(r'id="tape">(.*?)</script>', (tmp_path / "one.html").read_text(), re.S)[1])
+    tape, _ = recorded((tmp_path / "one.html").read_text())
     frames = tape["runs"][0]["frames"]
     assert [frame["k"] for frame in frames] == [look.iteration for look in run.trace.snapshots]
     assert frames[-1]["best"]["dual"] == run.trace["dual"][-1] and tape["runs"][0]["options"] == {"grain": 1}

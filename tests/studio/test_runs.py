@@ -9,13 +9,14 @@ import json
 import numpy as np
 import pytest
 
-from maxmargin import Problem, certify, data, solve
+from maxmargin import CrammerSingerProblem, Problem, certify, data, solve
 from maxmargin.estimators import SVC
 from maxmargin.kernels import RBF
 from maxmargin.models import load
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.studio.pseudocode import pseudocode
+from maxmargin.studio.recording import played
 from tests.studio.conftest import WINDOW, Asker, posed, targets
 
 pytestmark = pytest.mark.compiled
@@ -231,3 +232,62 @@ def test_answers_tell_each_row_of_the_trace_once():
         assert header["first"] == len(seen)
         seen += arrays["trace"].tolist()
     assert seen == ask("frame", run=run, index=-1)[1]["trace"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("solver", "more", "how"),
+    [
+        ("smo", {}, {"grain": 1}),
+        ("smo", {"kernel": "rbf"}, {"grain": 1, "every": 3}),
+        ("coordinate-ascent", {"bias": "augmented", "bias_scale": 2.0}, {"random_state": 5}),
+        ("subgradient", {"bias": "augmented", "bias_scale": 2.0}, {"start": (np.array([0.5, -0.5]), 0.25)}),
+        ("subgradient", {}, {"every": 2}),
+        ("penalty", {}, {"every": 2}),
+    ],
+)
+def test_a_run_that_was_recorded_is_played_as_it_was(solver, more, how):
+    """Run again where that is the same run, and from its snapshots where it began elsewhere or skipped iterates."""
+    told = posed("overlap")
+    problem = Problem(told["X"], targets(told), **more)
+    result = solve(problem, solver, max_iter=30, tol=1e-9, snapshots=True, **{"every": 1, **how})
+    made = played(result)
+    assert made.result is result and len(made.frames) == len(result.trace.snapshots)
+    assert all(frame.lines for frame in made.frames) == (how == {"grain": 1})
+    for frame, moment in zip(made.frames, result.trace.snapshots, strict=True):
+        assert frame.point.beta.tobytes() == moment.beta.tobytes()
+        assert problem.space.bias(frame.point.w) + (frame.point.b or 0.0) == pytest.approx(moment.b, abs=1e-14)
+        z = problem.space.scores(frame.point.w) + (frame.point.b or 0.0)
+        if problem.linear:
+            np.testing.assert_allclose(z, problem.X @ moment.w + moment.b, atol=1e-12)
+
+
+def test_all_classes_in_one_problem_are_one_machine(ask):
+    told = posed("clouds", n=45, classes=3, noise=1.2, bias="augmented", scheme="crammer-singer", C=0.5)
+    assert "bias" in ask.refused("problem", **{**told, "bias": "free"})["error"]
+    header, arrays = ask("solve", problem=told, field=WINDOW, tol=1e-8)
+    result = solve(CrammerSingerProblem(told["X"], told["y"], C=0.5), tol=1e-8)
+    assert header["problem"]["machines"][0]["together"] and header["certificate"]["holds"]
+    assert header["certificate"]["kkt_violation"] < 1e-5
+    assert header["certificate"]["primal"] == pytest.approx(result.certificate.primal, rel=1e-7)
+    x, y = np.meshgrid(np.linspace(-4, 4, 9), np.linspace(-3, 3, 7))
+    wanted = result.predict(np.column_stack([x.ravel(), y.ravel()])).reshape(7, 9)
+    np.testing.assert_array_equal(arrays["classes"], wanted)
+    assert 0.5 * header["norm"] ** 2 + 0.5 * arrays["slack"].sum() == pytest.approx(header["certificate"]["primal"])
+    assert (arrays["lower"] == 0).all() and (arrays["beta"] <= arrays["upper"][0]).all()
+    begun = ask("run", problem=told, solver="coordinate-ascent")[0]
+    run, lines = begun["run"], [one["text"] for one in begun["algorithm"]["pseudocode"]]
+    assert len(lines) == 5 and "W = W(α)" in lines[0]  # those of the sequential dual method
+    header, arrays = ask("step", run=run, k=12, seconds=5, field=WINDOW)
+    assert arrays["gaps"].sum() == pytest.approx(header["certificate"]["gap"], rel=1e-9)
+    assert header["lines"] == [2, 3, 4, 5]
+    for name in ("tape", "svmlight", "notebook"):
+        ask("export", run=run, format=name)
+    assert "one hyperplane" in ask.refused("view", run=run, name="hulls")["error"]
+    assert "one hyperplane" in ask.refused("export", run=run, format="gif")["error"]
+    ask("step", run=run, k=5000, seconds=5)
+    _, arrays = ask("export", run=run, format="python")
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(arrays["file"].tobytes().decode(), found)
+    assert found["result"].certificate.primal == pytest.approx(header["certificate"]["primal"], rel=0.1)
+    assert found["result"].converged

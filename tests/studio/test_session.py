@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import logging
+import os
 import random
 import re
 from pathlib import Path
@@ -254,9 +255,11 @@ def mutated(rng):
 
 def fuzz(messages, seed):
     """Answer so many messages; every answer must be one, and none an internal failure."""
-    rng, session = random.Random(seed), Session()
+    rng, session, settled = random.Random(seed), Session(), 0.0
     ask = Asker(session)
     for number in range(messages):
+        if number == messages // 5:  # by then every handle is taken, and everything is compiled
+            settled = megabytes()
         if number % 200 == 0:
             session.runs["r2"] = session.runs[ask("run", problem=posed(), solver="smo", options={"grain": 1})[0]["run"]]
             session.answer({"id": 1, "op": "step", "run": "r2", "k": 3})
@@ -264,6 +267,13 @@ def fuzz(messages, seed):
         header, _ = unpacked(session.answer(message))
         assert header["ok"] or header["kind"] != "internal", (message, header)
     assert len(session.runs) <= LIMITS["runs"] and len(session.settings) <= LIMITS["problems"]
+    assert megabytes() - settled < 60
+
+
+def megabytes():
+    """The memory of this process, where the system tells it."""
+    told = Path("/proc/self/statm")
+    return int(told.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if told.exists() else 0.0
 
 
 def test_nothing_that_comes_stops_a_session(caplog):

@@ -13,17 +13,17 @@ precision (`exact.py`), and the kernel with the least rounding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from maxmargin.certificate.constrained_pair import ConstrainedPair
 from maxmargin.certificate.kkt import KINDS, Kinds, kinds_of, kkt_violation
-from maxmargin.certificate.pair import Pair, Values
+from maxmargin.certificate.pair import Pair, Values, proves_kkt
 from maxmargin.certificate.separability import Inseparable
 from maxmargin.errors import InvalidInput
-from maxmargin.problem import NuProblem, Problem
+from maxmargin.problem import CrammerSingerProblem, NuProblem, Problem
 from maxmargin.problem.projection import repaired
 from maxmargin.result import Iterate
 from maxmargin.shown import Shown
@@ -45,7 +45,8 @@ class Certificate(Shown):
     infeasibility : float
         |Σβ − total|, the rounding that is left of it.
     kkt_violation : float
-        LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one.
+        LIBSVM's measure of the KKT conditions; `Result.kkt` has them one by one. NaN where it was not computed: of
+        running sums of a w that is not w(β), and of landmarks' w where it would take too many kernel values.
     kinds : Kinds
         Which samples are outside, candidates, free and bound.
     precision : str
@@ -77,8 +78,13 @@ class Certificate(Shown):
 
     @property
     def gap(self) -> float:
-        """P − D, at least 0, and what rounding may have hidden of it; infinite where one side is not there."""
+        """P − D, at least 0, and what rounding may have hidden of it; infinite where one side is not there.
+
+        A dual above the primal by more than rounding means that one of the two is wrong: then it is their distance.
+        """
         apart = self.primal - self.dual
+        if apart < -self.rounding:
+            apart = -apart
         return max(0.0, apart) + self.rounding if np.isfinite(self.primal + self.dual) else np.inf
 
     @property
@@ -92,6 +98,20 @@ class Certificate(Shown):
     def holds(self, tol: float) -> bool:
         """Whether this proves the point optimal to the relative gap `tol`."""
         return self.positive is not False and self.relative_gap <= tol
+
+    def scaled(self, scale: float, moved: float) -> Certificate:
+        """That of the ordinary problem which a ν-problem has found: its point is divided by `scale`.
+
+        Both objectives are `moved` up and divided by the square of it.
+        """
+        return replace(
+            self,
+            primal=(self.primal + moved) / scale**2,
+            dual=(self.dual + moved) / scale**2,
+            rounding=self.rounding / scale**2,
+            infeasibility=self.infeasibility / scale,
+            kkt_violation=self.kkt_violation / scale,
+        )
 
     @cached_property
     def remark(self) -> str:
@@ -110,7 +130,7 @@ class Certificate(Shown):
             ("primal", f"{self.primal:.10g}"),
             ("dual", f"{self.dual:.10g}"),
             ("gap", f"{self.gap:.3g}  (relative {self.relative_gap:.3g})"),
-            ("KKT violation", f"{self.kkt_violation:.3g}"),
+            ("KKT violation", "not computed" if np.isnan(self.kkt_violation) else f"{self.kkt_violation:.3g}"),
             ("infeasibility", f"{self.infeasibility:.3g}"),
             ("vectors", ", ".join(f"{counts[kind]} {kind}" for kind in KINDS)),
             ("precision", self.precision),
@@ -170,10 +190,15 @@ def examine(
         from maxmargin.certificate.nu import examine_nu  # which is made of the parts of this module
 
         return examine_nu(problem, iterate, fresh)
+    if isinstance(problem, CrammerSingerProblem):
+        from maxmargin.certificate.crammer_singer import examine_crammer_singer
+
+        return examine_crammer_singer(problem, iterate, fresh)
     pair, scores = _completed(problem, iterate, fresh, wanted)  # 1.
     # 2. and 3. The scores and norms, and both objectives; again with more precision where rounding matters.
     values = pair.bounded(scores) if bounded else pair.plain(scores, fresh)
-    if fresh and not bounded and values.rounding > 0.1 * max(values.primal - values.dual, wanted * abs(values.primal)):
+    enough = 0.1 * max(values.primal - values.dual, wanted * abs(values.primal))
+    if fresh and not bounded and values.rounding > enough and (pair.linked or proves_kkt(problem, pair.beta)):
         values = min(values, pair.exact(values), key=lambda one: one.rounding)
     w, b, beta = pair.w, pair.b, values.beta
     if problem.hard:
@@ -183,13 +208,13 @@ def examine(
     # 4. What else there is to say.
     kkt = np.nan if values.dual_scores is None else kkt_violation(problem, beta, values.dual_scores)
     kkt = np.inf if bounded else kkt
-    kkt = max(values.dual_violation, kkt)  # in this order NaN stays NaN
+    kkt = max(kkt, values.dual_violation)  # in this order NaN stays NaN
     certificate = Certificate(
         primal=values.primal,
         dual=values.dual,
         infeasibility=0.0 if problem.total is None else abs(float(beta.sum()) - problem.total),
         kkt_violation=kkt,
-        kinds=kinds_of(problem, beta, values.z, kkt),
+        kinds=kinds_of(problem, beta, values.z, 0.0 if np.isnan(kkt) else kkt),
         precision=_precision(problem, fresh, values.exact),
         positive=_positive(problem, beta, values, fresh),
         rounding=values.rounding,

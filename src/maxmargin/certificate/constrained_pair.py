@@ -3,7 +3,8 @@
     P(w,b) = r(w) + Σ C_i ℓ_i(z_i)          D(β) = −Σ C_i ℓ_i*(−β_i/C_i)   for a v = Σ β_i φ(x_i) that r* reaches
 
     1. θ = min(1, reach(v)) makes θβ feasible, and D(θβ) ≥ θ D(β) + (1 − θ) D(0), as D is concave, and D(0) ≥ 0.
-    2. Where the rounding of v may hide that θβ is outside by a share e, (1 − e) θβ is inside, and costs at most e |D|.
+    2. Where the rounding of v, or that of the products θβ_i, may hide that θβ is outside by a share e, (1 − e) θβ is
+       inside, and costs at most e |D|.
 
 There is no w(β): how far w is from what v says of it is the violation of 0 ∈ ∂r(w) − v. For ‖w‖₁ this is
 max |v_j − sign w_j| over the weights that are not 0.
@@ -70,7 +71,10 @@ class ConstrainedPair(Pair):
         if errors is not None:
             # 2. A free bias asks for Σβ = 0 besides: what is left of it is taken off one variable.
             rest = 0.0 if problem.total is None else sum(map(abs, sum_of(beta)))
-            outside = 1.0 / regularizer.reach(np.abs(v) + wrong + rest * problem.space.largest**0.5) - 1.0
+            largest = problem.space.largest**0.5
+            if theta < 1.0:
+                wrong = wrong + EPS * largest * float(np.abs(beta).sum())
+            outside = 1.0 / regularizer.reach(np.abs(v) + wrong + rest * largest) - 1.0
             slope = len(w) * EPS * own
             rounding = constrained_rounding(problem, z, b, primal, slope, beta, errors, rest, self.enough * abs(primal))
             rounding += max(0.0, outside) * abs(dual)

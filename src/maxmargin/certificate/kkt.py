@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.numeric.compiled import compiled
-from maxmargin.problem import Problem
+from maxmargin.problem import CrammerSingerProblem, Problem
 from maxmargin.regularizers import Regularizer
 from maxmargin.result import Iterate
 
@@ -201,6 +201,10 @@ class KKT:
 
 def kkt_of(problem: Problem, point: Iterate) -> KKT:
     """The conditions at a complete point (w, b, β), recomputed from the data."""
+    if isinstance(problem, CrammerSingerProblem):
+        from maxmargin.certificate.crammer_singer import conditions_of  # which is made of the parts of this module
+
+        return conditions_of(problem, point)
     w, beta = point.w, point.beta
     assert w is not None and beta is not None
     z = problem.space.scores(w) + (point.b or 0.0)
@@ -217,8 +221,8 @@ def kkt_of(problem: Problem, point: Iterate) -> KKT:
     if problem.loss.margin:
         slack = np.zeros(problem.n) if problem.hard else np.maximum(0.0, 1.0 - problem.target * z)
         short = np.where(problem.C > 0, np.maximum(0.0, 1.0 - slack - problem.target * z), 0.0)
-        conditions.append(_of_samples("primal feasibility", "y z ≥ 1 − ξ, ξ ≥ 0", short))
-    conditions.append(_of_samples("dual feasibility", "lower ≤ β ≤ upper", outside))
+        conditions.append(of_samples("primal feasibility", "y z ≥ 1 − ξ, ξ ≥ 0", short))
+    conditions.append(of_samples("dual feasibility", "lower ≤ β ≤ upper", outside))
     # ½‖w − w(β)‖² is a part of the gap, so it is measured as the gap is: by the objective, which ‖w‖² may be tiny for.
     size = max(abs(objective), _TINY)
     if regularizer.quadratic:
@@ -235,7 +239,7 @@ def kkt_of(problem: Problem, point: Iterate) -> KKT:
     hinge = problem.loss.margin and not problem.loss.smooth
     formula = "α(yz − 1 + ξ) = (C − α)ξ = 0" if hinge else "C(ℓ(z) + ℓ*(−β/C)) + βz = 0"
     share = gaps / max(abs(objective), _TINY)
-    conditions.append(_of_samples("complementary slackness", formula, share))
+    conditions.append(of_samples("complementary slackness", formula, share))
     return KKT(tuple(conditions))
 
 
@@ -248,7 +252,8 @@ def _beyond(regularizer: Regularizer, v: np.ndarray) -> float:
     return beyond if beyond > 4 * np.finfo(float).eps else 0.0
 
 
-def _of_samples(name: str, formula: str, residuals: np.ndarray) -> Condition:
+def of_samples(name: str, formula: str, residuals: np.ndarray) -> Condition:
+    """A condition of each sample, by its worst one."""
     worst = int(np.argmax(residuals))
     return Condition(name, formula, float(residuals[worst]), worst if residuals[worst] > 0.0 else None)
 
@@ -259,6 +264,8 @@ def sample_gaps(problem: Problem, beta: np.ndarray, z: np.ndarray) -> np.ndarray
     What is within the rounding of its own terms counts as 0. Of a hard margin, a sample inside the margin by more than
     rounding has an infinite gap.
     """
+    if problem.family == "crammer-singer":
+        problem.signs("the share of each sample in the gap")
     if problem.form is not None:
         form = problem.form
         conjugate = 0.5 * form.ridge * beta**2 + form.tube * np.abs(beta) - form.target * beta

@@ -16,8 +16,11 @@ from maxmargin.certificate.rounding import (
     soft_rounding,
 )
 from maxmargin.problem import Problem
-from maxmargin.problem.space import LinearSpace
+from maxmargin.problem.space import KernelSpace, LinearSpace
 
+#: Kernel values that Kβ of a point whose w is another may take, besides those of βᵀKβ: it tells the KKT violation, and
+#: a better bound on the rounding of Σβ.
+MOST_VALUES = 2e9
 #: Multiply-adds that differences of rows may take.
 MOST_DIFFERENCES = 2e9
 
@@ -63,7 +66,7 @@ class Pair:
         sqnorm = space.sqnorm(w, scores)
         if self.linked:
             dual_sqnorm, dual_scores = sqnorm, scores
-        elif fresh:
+        elif fresh and proves_kkt(self.problem, beta):
             v = space.combine(beta)
             dual_scores = space.scores(v)
             dual_sqnorm = space.sqnorm(v, dual_scores)
@@ -72,10 +75,14 @@ class Pair:
         errors = plain_errors(self.problem, w, beta, dual_sqnorm) if fresh else None
         return self._values(scores + self.b, sqnorm, dual_scores, dual_sqnorm, errors)
 
+    def _longest(self) -> tuple[float, np.ndarray]:
+        """Σ|β_j|√k_jj and √k_ii: the length of w(β) is at most the first, and |(Kβ)_i| the product of both."""
+        lengths = np.sqrt(self.problem.space.diag())
+        return 1.001 * float(np.abs(self.beta) @ lengths), lengths  # more than any rounding of this sum
+
     def bounded(self, scores: np.ndarray) -> Values:
         """In float64, with bounds in the place of Kβ and of βᵀKβ: |(Kβ)_i| ≤ √k_ii Σ|β_j|√k_jj for a positive K."""
-        lengths = np.sqrt(self.problem.space.diag())
-        longest = 1.001 * float(np.abs(self.beta) @ lengths)  # more than any rounding of this sum
+        longest, lengths = self._longest()
         errors = plain_errors(self.problem, self.w, self.beta, longest * longest)
         sqnorm = self.problem.space.sqnorm(self.w, scores)
         return self._values(scores + self.b, sqnorm, -longest * lengths, longest * longest, errors)
@@ -117,8 +124,12 @@ class Pair:
             primal = 0.5 * sqnorm + problem.loss_sum(z) + (problem.total or 0.0) * b
             dual = problem.dual_terms(beta) - 0.5 * dual_sqnorm
             rounding = 0.0
-            if errors is not None and dual_scores is not None:
-                rounding = soft_rounding(problem, z, b, primal, beta, dual_scores, errors, self.enough * abs(primal))
+            if errors is not None:
+                known = dual_scores
+                if known is None:
+                    longest, lengths = self._longest()
+                    known = -longest * lengths
+                rounding = soft_rounding(problem, z, b, primal, beta, known, errors, self.enough * abs(primal))
             return Values(primal, dual, rounding, z, dual_scores, dual_sqnorm, beta, exact=exact)
         m, primal, theta, dual = _hard(problem, z, beta, sqnorm, dual_sqnorm)
         rounding = 0.0
@@ -128,6 +139,13 @@ class Pair:
             m, primal, rounding = 1.0, np.inf, 0.0
         dual_scores = None if dual_scores is None else dual_scores * theta
         return Values(primal, dual, rounding, z / m, dual_scores, dual_sqnorm, beta, m, theta, exact)
+
+
+def proves_kkt(problem: Problem, beta: np.ndarray) -> bool:
+    """Whether Kβ is worth its kernel values to the certificate of a point whose w is not w(β)."""
+    if not isinstance(problem.space, KernelSpace) or problem.kernel.given or problem.hard:
+        return True
+    return bool(float(problem.n) * np.count_nonzero(beta) <= MOST_VALUES)
 
 
 def _hard(

@@ -1,8 +1,8 @@
 """Options of svm-train, svm-predict and LIBLINEAR's train, as their users type them.
 
 An option that means one thing in both packages, and the same here, is an ordinary option of the command (-c, -g, -d,
--r, -p, -n, -v, -W). This module rewrites those that are spelt in another way (-t, -b, -B, -w1), and answers those that
-cannot be taken over with one sentence that names ours.
+-r, -p, -n, -W). This module rewrites those that are spelt in another way (-t, -b, -B, -w1, -v, -m, and -s where another
+option tells which package is meant), and answers those that cannot be taken over with one sentence that names ours.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ LIBLINEAR_TYPES = {
     "2": "--loss squared-hinge --bias none",
     "3": "--loss hinge --bias none",
     "4": "--multiclass crammer-singer --bias none",
+    "5": "--loss squared-hinge --penalty l1 --bias none",
+    "6": "--loss logistic --penalty l1 --bias none",
     "7": "--loss logistic --bias none",
     "11": "--loss squared-epsilon-insensitive --bias none",
     "12": "--loss squared-epsilon-insensitive --bias none",
     "13": "--loss epsilon-insensitive --bias none",
 }
+#: Options that svm-train has and LIBLINEAR's train has not.
+LIBSVM_ONLY = {"-t", "-d", "-g", "-r", "-b"}
 #: Options that have no counterpart, and what to do instead.
 ABSENT = {
     "-e": "-e bounds a violation or a gradient, which maxmargin does not use: write --tol, the relative duality gap",
-    "-m": "-m is LIBSVM's cache in MB; maxmargin sizes its cache itself: leave it out",
     "-h": "-h is LIBSVM's shrinking, which maxmargin decides itself: leave it out, or ask for --help",
     "-R": "-R keeps LIBLINEAR's bias out of the regulariser: write --bias free",
 }
@@ -80,6 +83,7 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
     found: list[str] = []
     positional: list[str] = []
     weights: list[str] = []
+    seen: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         token = rest.pop(0)
@@ -87,6 +91,8 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
             found += [token, *rest]
             positional += rest
             break
+        if not token.startswith("--"):
+            seen[token[:2]] = token
         if token in valued:
             found += [token, *rest[:1]]
             rest = rest[1:]
@@ -94,6 +100,8 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
             weights.append(f"{_label(token)}={_value(token, rest)}")
         elif trains and token[:2] in ABSENT:
             raise typer.BadParameter(ABSENT[token[:2]])
+        elif trains and token[:2] == "-s" and not token.startswith("--"):
+            seen["-s"] = token[2:] or _value(token, rest)
         elif token[:2] in known and not token.startswith("--"):
             found += known[token[:2]](token[2:] or _value(token, rest))
         else:
@@ -106,7 +114,10 @@ def translated(command: str, arguments: Iterable[str], valued: set[str]) -> list
         )
         found = ["--class-weight", ",".join(weights), *found]
     _one_file_too_many(command, positional)
-    return found
+    if "-v" in seen and not {"-o", "--output", "--search"} & set(found):
+        found.append("--no-model")
+    types = _type(seen["-s"], set(seen)) if trains and "-s" in seen else []
+    return [*types, *found]  # of an option that comes twice, the last one counts
 
 
 def _one_file_too_many(command: str, positional: list[str]) -> None:
@@ -153,7 +164,11 @@ def _bias(value: str) -> list[str]:
     return ["--bias", "augmented", "--bias-scale", value] if constant > 0 else ["--bias", "none"]
 
 
-def _type(value: str) -> list[str]:
+def _type(value: str, seen: set[str]) -> list[str]:
+    """What -s means, as far as the other options tell whose it is."""
+    for table, own, others in ((LIBSVM_TYPES, LIBSVM_ONLY, {"-B"}), (LIBLINEAR_TYPES, {"-B"}, LIBSVM_ONLY)):
+        if value in table and own & seen and not others & seen:
+            return table[value].split()
     meanings = [
         f"{table[value]} for {program}"
         for table, program in ((LIBSVM_TYPES, "svm-train"), (LIBLINEAR_TYPES, "LIBLINEAR"))
@@ -168,5 +183,22 @@ def _refuse_if(wrong: bool, sentence: str) -> None:
         raise typer.BadParameter(sentence)
 
 
-TRAIN: dict[str, Callable[[str], list[str]]] = {"-t": _kernel, "-b": _probability, "-B": _bias, "-s": _type}
+def _folds(value: str) -> list[str]:
+    return ["--cv", value]
+
+
+def _cache(value: str) -> list[str]:
+    try:
+        return ["--cache-bytes", f"{1e6 * float(value):.17g}"]
+    except ValueError:
+        raise typer.BadParameter(f"-m is {value!r}; it is a number of MB, or write --cache-bytes") from None
+
+
+TRAIN: dict[str, Callable[[str], list[str]]] = {
+    "-t": _kernel,
+    "-b": _probability,
+    "-B": _bias,
+    "-v": _folds,
+    "-m": _cache,
+}
 PREDICT: dict[str, Callable[[str], list[str]]] = {"-b": _probability}

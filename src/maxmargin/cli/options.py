@@ -98,7 +98,7 @@ def stopping(budget: Budget) -> Iterator[None]:
     """The first Ctrl-C asks for an end with what there is, and breaks nothing off; the second one does."""
 
     def ask(number: int, frame: Any) -> None:
-        again = budget.interrupted or budget.deaf
+        again = budget.interrupted
         budget.interrupt()
         if again:
             raise KeyboardInterrupt

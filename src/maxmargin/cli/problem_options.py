@@ -21,27 +21,36 @@ COST = typer.Option(
     rich_help_panel=PROBLEM,
 )
 LAM = typer.Option(None, "--lam", help="1/C, instead of C.", rich_help_panel=PROBLEM)
-EPSILON = typer.Option(None, "--epsilon", "-p", help="The tube of the ε-insensitive losses.", rich_help_panel=PROBLEM)
+EPSILON = typer.Option(
+    None, "--epsilon", "-p", help="Half the width of the tube of the ε-insensitive losses.", rich_help_panel=PROBLEM
+)
 NU = typer.Option(
     None,
     "--nu",
     "-n",
-    help="A share of the rows: outliers (one-class), margin errors instead of C (hinge), or outside the tube.",
+    help="A share of the rows: outliers (one-class), margin errors in place of C (hinge), or errors in place of ε.",
     rich_help_panel=PROBLEM,
 )
 PENALTY = typer.Option(
     "l2",
     "--penalty",
-    help="What is made small besides the loss: l2, or l1, which leaves most weights of a linear model at 0.",
+    help="The regulariser: l2, or l1, which leaves most weights of a linear model at 0.",
     rich_help_panel=PROBLEM,
 )
-TASK = typer.Option(None, "--task", help="classification or regression, for least squares.", rich_help_panel=PROBLEM)
-BIAS = typer.Option("free", "--bias", help="free, augmented or none.", rich_help_panel=PROBLEM)
+TASK = typer.Option(
+    None, "--task", help="What least squares is used for: classification or regression.", rich_help_panel=PROBLEM
+)
+BIAS = typer.Option(
+    "free", "--bias", help="The bias: free, augmented (penalised like a weight) or none.", rich_help_panel=PROBLEM
+)
 BIAS_SCALE = typer.Option(
     1.0, "--bias-scale", help="The constant feature of an augmented bias.", rich_help_panel=PROBLEM
 )
 CLASS_WEIGHT = typer.Option(
-    None, "--class-weight", help="balanced, or label=weight,label=weight.", rich_help_panel=PROBLEM
+    None,
+    "--class-weight",
+    help="Multiplies C for each class: balanced, or label=weight,label=weight.",
+    rich_help_panel=PROBLEM,
 )
 WEIGHTS = typer.Option(
     None,
@@ -58,10 +67,31 @@ SCALE = typer.Option(
 )
 
 KERNEL = typer.Option("linear", "--kernel", help="The kernel: see `maxmargin kernels`.", rich_help_panel=KERNEL_PANEL)
-GAMMA = typer.Option(None, "--gamma", "-g", help="A number, scale or auto.", rich_help_panel=KERNEL_PANEL)
+GAMMA = typer.Option(
+    None,
+    "--gamma",
+    "-g",
+    help="Of the kernel: a number, scale (1/(columns · variance)) or auto (1/columns).",
+    rich_help_panel=KERNEL_PANEL,
+)
 DEGREE = typer.Option(None, "--degree", "-d", help="The degree of the polynomial kernel.", rich_help_panel=KERNEL_PANEL)
 COEF0 = typer.Option(
     None, "--coef0", "-r", help="The constant of the polynomial and sigmoid kernels.", rich_help_panel=KERNEL_PANEL
 )
 
+CACHE = typer.Option(
+    1e9, "--cache-bytes", help="How much may be kept of a kernel matrix.", rich_help_panel=SOLVER_PANEL
+)
+APPROXIMATION = typer.Option(
+    None,
+    "--approximation",
+    help="nystroem: a kernel model made of landmarks, proved as one of the exact problem.",
+    rich_help_panel=SOLVER_PANEL,
+)
+LANDMARKS = typer.Option(
+    None,
+    "--landmarks",
+    help="How many landmarks at most, or auto: as many as pay, then the exact solver.",
+    rich_help_panel=SOLVER_PANEL,
+)
 TOL = typer.Option(1e-4, "--tol", help="The relative duality gap to prove.", rich_help_panel=SOLVER_PANEL)

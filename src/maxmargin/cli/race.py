@@ -33,7 +33,7 @@ def race(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="A figure of gap against time: .png, .svg or .pdf."
     ),
-    table: Path | None = typer.Option(None, "--csv", help="All looks of all solvers as CSV."),
+    table: Path | None = typer.Option(None, "--csv", help="The gap of every solver over time, as CSV."),
     format: str | None = options.FORMAT,
     target: str | None = options.TARGET,
     drop: list[str] = options.DROP,

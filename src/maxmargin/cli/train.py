@@ -46,20 +46,28 @@ def train(
     gamma: str | None = problem_options.GAMMA,
     degree: int | None = problem_options.DEGREE,
     coef0: float | None = problem_options.COEF0,
+    approximation: str | None = problem_options.APPROXIMATION,
+    landmarks: str | None = problem_options.LANDMARKS,
     solver: str = typer.Option("auto", help="The solver: see `maxmargin solvers`.", rich_help_panel=SOLVER),
     solver_option: list[str] = typer.Option(
         [],
         help="A field of the solver, such as rate=0.1; may be repeated: see `maxmargin solvers NAME`.",
         rich_help_panel=SOLVER,
     ),
+    cache_bytes: float = problem_options.CACHE,
     tol: float = problem_options.TOL,
     max_time: float | None = typer.Option(
         None, help="Seconds, after which the best model so far is taken.", rich_help_panel=SOLVER
     ),
-    max_iter: int | None = typer.Option(None, help="The solver's own iterations, likewise.", rich_help_panel=SOLVER),
+    max_iter: int | None = typer.Option(
+        None, help="Iterations of the solver, after which the same is done.", rich_help_panel=SOLVER
+    ),
     seed: int = typer.Option(0, help="The same seed gives the same model, bit for bit.", rich_help_panel=SOLVER),
     cv: int | None = typer.Option(
-        None, "--cv", "-v", help="First, cross-validate with so many folds.", rich_help_panel=SELECTION
+        None, "--cv", help="First, cross-validate with so many folds (-v: that alone).", rich_help_panel=SELECTION
+    ),
+    no_model: bool = typer.Option(
+        False, "--no-model", help="Nothing but --cv: train and save no model.", rich_help_panel=SELECTION
     ),
     search: bool = typer.Option(
         False, "--search", help="First, find C (and gamma) by cross-validation.", rich_help_panel=SELECTION
@@ -102,6 +110,13 @@ def train(
         False,
         "--stream",
         help="Linear models on data larger than memory: blocks from disk.",
+        rich_help_panel=LARGE,
+    ),
+    cluster: str | None = typer.Option(
+        None,
+        metavar="ADDRESS",
+        help="DATA is a folder of files, which a Dask cluster reads and solves (linear models): the address of its"
+        " scheduler, or 'local' for processes of this machine.",
         rich_help_panel=LARGE,
     ),
     as_json: bool = options.JSON,

@@ -11,7 +11,6 @@ from maxmargin.cli import options
 from maxmargin.cli.model_output import Destination, refuse_data_name
 from maxmargin.cli.recipes import class_weights_of, cost_of, recipe_of, refuse_if
 from maxmargin.cli.selection import Asked, powers_of
-from maxmargin.training import estimated
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.search_checkpoint import place_of
 
@@ -20,6 +19,7 @@ def asked_for(given: SimpleNamespace) -> tuple[Recipe, Asked]:
     """The recipe and the search of the options; a mistake of usage is told in one sentence."""
     with options.usage():
         one_class = given.loss == "one-class"
+        solver, solver_options = _solver_of(given)
         recipe = recipe_of(
             given.loss,
             {"epsilon": given.epsilon, "nu": given.nu if one_class else None},
@@ -32,17 +32,22 @@ def asked_for(given: SimpleNamespace) -> tuple[Recipe, Asked]:
             regularizer=given.penalty,
             multiclass=given.multiclass,
             scaling=given.scale,
-            solver=given.solver,
-            solver_options=given.solver_option,
+            solver=solver,
+            solver_options=solver_options,
             tol=given.tol,
             max_iter=given.max_iter,
             seed=given.seed,
+            cache_bytes=given.cache_bytes,
             task=given.task,
             nu=None if one_class else given.nu,
         )
         _refuse_problem(given, recipe)
         _refuse_selection(given, recipe)
         _refuse_files(given, recipe)
+        if given.cluster is not None:
+            from maxmargin.cli.train_cluster import refuse_on_cluster
+
+            refuse_on_cluster(given, recipe)
         asked = Asked(
             given.cv,
             given.search,
@@ -55,24 +60,34 @@ def asked_for(given: SimpleNamespace) -> tuple[Recipe, Asked]:
     return recipe, asked
 
 
+def _solver_of(given: SimpleNamespace) -> tuple[str, list[str]]:
+    """The solver and its fields; an approximation is a solver by another name."""
+    if given.approximation is None:
+        refuse_if(given.landmarks is not None, "--landmarks goes with --approximation nystroem")
+        return given.solver, given.solver_option
+    refuse_if(given.approximation != "nystroem", f"--approximation is {given.approximation!r}; it must be nystroem")
+    refuse_if(given.solver != "auto", "--approximation is a solver of its own: drop --solver")
+    fields = [] if given.landmarks is None else [f"landmarks={given.landmarks}"]
+    return given.approximation, [*given.solver_option, *fields]
+
+
 def _refuse_problem(given: SimpleNamespace, recipe: Recipe) -> None:
-    if sentence := estimated.refusal(recipe):
-        raise typer.BadParameter(sentence)
     by_nu = recipe.nu is not None
     refuse_if(
         by_nu and recipe.kind == "classification" and any((given.cost, given.lam, given.search)),
         "--nu takes the place of C: drop -C, --lam and --search",
     )
     refuse_if(by_nu and given.epsilon is not None, "--nu takes the place of --epsilon: give one of them")
-    refuse_if(
-        estimated.concerns(recipe) and given.checkpoint is not None,
-        "--multiclass crammer-singer goes without --checkpoint",
-    )
     refuse_if(given.max_time is not None and not given.max_time > 0, "--max-time must be > 0")
 
 
 def _refuse_selection(given: SimpleNamespace, recipe: Recipe) -> None:
     refuse_if(given.cv is not None and given.cv < 2, "--cv needs at least 2 folds")
+    outputs = given.output, given.search, given.probability, given.report, given.trace, given.checkpoint
+    refuse_if(
+        given.no_model and (given.cv is None or any(outputs)),
+        "--no-model goes with --cv alone: drop -o, --search, --probability, --report, --trace and --checkpoint",
+    )
     refuse_if(
         not given.search and any((given.C_range, given.gamma_range, given.refine, given.search_csv, given.search_plot)),
         "--C-range, --gamma-range, --refine, --search-csv and --search-plot go with --search",

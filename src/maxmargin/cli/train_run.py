@@ -34,6 +34,11 @@ def run(given: SimpleNamespace) -> None:
     recipe, asked = asked_for(given)
     place = destination(given.output, given.data)
     refuse_places(given, place)
+    if given.cluster is not None:
+        from maxmargin.cli.train_cluster import run_on_cluster
+
+        run_on_cluster(given, recipe, place)
+        return
     budget = Budget(
         given.max_time,
         not given.quiet and sys.stderr.isatty(),
@@ -44,6 +49,13 @@ def run(given: SimpleNamespace) -> None:
     reader = {name: getattr(given, name) for name in ("format", "target", "drop", "zero_based")}
     with place.messages():
         rows = None if given.stream else _read(given, reader, recipe, budget)
+    if given.no_model:
+        assert rows is not None
+        with options.stopping(budget):
+            _, extra = select(rows, recipe, options.row_weights(given.weights, rows.n), budget, asked, given.as_json)
+        if given.as_json:
+            options.put(extra)
+        return
     with options.stopping(budget), place.messages():
         if rows is None:
             from maxmargin.training.stream import fit_stream
@@ -122,7 +134,7 @@ def _write(given: SimpleNamespace, fitted: Fit, rows: Data | None) -> None:
         write_traces(given.trace, "machine", zip(names, fitted.traces, strict=True))
     if given.report is None:
         return
-    if fitted.result is not None:
+    if fitted.result is not None and fitted.model.scheme != "crammer-singer":  # its labels are in the model
         fitted.result.report(given.report)
         return
     from maxmargin.report import Machine, report_machines
@@ -134,7 +146,7 @@ def _write(given: SimpleNamespace, fitted: Fit, rows: Data | None) -> None:
             one.primal,
             one.dual,
             one.relative_gap,
-            one.support,
+            one.support(len(machine.rows)),
             one.solver,
             one.iterations,
             trace,

@@ -42,7 +42,7 @@ def tell(
                 "primal": one.primal,
                 "dual": one.dual,
                 "relative_gap": one.relative_gap,
-                "support": one.support,
+                "support": one.support(len(machine.rows)),
                 "iterations": one.iterations,
                 "solver": one.solver,
                 "status": one.status,
@@ -58,10 +58,17 @@ def tell(
         verdict = f"proved: at most {worst.relative_gap:.2g} of the optimum away (asked for {tol:g})"
     else:
         unfinished = next(one for one in fitted.solved if one.status == worst.status or one is worst)
-        verdict = f"not proved: {unfinished.status}"
+        verdict = f"not proved: {in_commands(unfinished.status)}"
     scored = [name for name in extra if name.startswith("training")]
     score = "".join(f", {name.replace('_', ' ')} {extra[name]:.4g}" for name in scored)
     print(shown(f"{verdict}{score}{_selected(extra) if quiet else ''}, {seconds:.1f} s{place.told}"))
+
+
+def in_commands(status: str) -> str:
+    """A status with the advice that there is on the command line."""
+    return status.replace("maxmargin.list_solvers()", "`maxmargin solvers`").replace(
+        "; go on from it with start=result", ""
+    )
 
 
 def _certificates(fitted: Fit) -> None:
@@ -73,7 +80,7 @@ def _certificates(fitted: Fit) -> None:
         for machine, one in first:
             print(
                 f"  {shown(machine.name)}: primal {one.primal:.8g}, dual {one.dual:.8g},"
-                f" relative gap {one.relative_gap:.2g}, {one.support} support vectors"
+                f" relative gap {one.relative_gap:.2g}, {one.support(len(machine.rows))} support vectors"
             )
         if len(fitted.solved) > len(first):
             print(f"  and {len(fitted.solved) - len(first)} with smaller gaps")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.cluster.dask_engine import Dask, distributed
-from maxmargin.cluster.shard import as_matrix, part_of
+from maxmargin.cluster.shard import part_of
 from maxmargin.errors import InvalidInput, missing_extra
 
 
@@ -109,5 +109,6 @@ def _on_block(X: Any, function: Callable[[Any], np.ndarray], outputs: int) -> np
 def _on_frame(X: Any, function: Callable[[Any], np.ndarray], outputs: int, dtype: Any) -> Any:
     import pandas as pd
 
-    values = function(as_matrix(X)) if len(X) else np.empty((0,) if outputs == 1 else (0, outputs), dtype)
+    # The frame itself: its columns are checked by their names.
+    values = function(X) if len(X) else np.empty((0,) if outputs == 1 else (0, outputs), dtype)
     return pd.Series(values, index=X.index) if outputs == 1 else pd.DataFrame(values, index=X.index)

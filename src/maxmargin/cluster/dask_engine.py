@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -39,6 +40,8 @@ class Dask(Engine):
     def __init__(self, client: Any, shards: Sequence[Any], name: str = "shard") -> None:
         self.client, self._shards, self.name = client, list(shards), name
         self.shards = len(self._shards)
+        #: What the shards are called where something is wrong with one of them; by default their numbers.
+        self.labels: Sequence[Any] = range(self.shards)
 
     def map(
         self, function: Function, common: Any = None, own: Sequence[Any] | None = None, until: float | None = None
@@ -56,25 +59,34 @@ class Dask(Engine):
             everything += results
         return self._gathered(results, until, everything)[0]
 
-    def grouped(self, function: Function, groups: Sequence[Sequence[int]], common: Any) -> Dask:
+    def grouped(
+        self, function: Function, groups: Sequence[Sequence[int]], common: Any = None, own: Sequence[Any] | None = None
+    ) -> Dask:
         sent = self._submit(_same, common, pure=False)
-        made = [
-            self._submit(in_one_thread, function, [self._shards[i] for i in group], sent, None, pure=False)
-            for group in groups
-        ]
+        made = []
+        for k, group in enumerate(groups):
+            members, mine = [self._shards[i] for i in group], None if own is None else own[k]
+            made.append(self._submit(in_one_thread, function, members, sent, mine, pure=False))
         return Dask(self.client, made)
+
+    def close(self) -> None:
+        """What was made of the shards can still be made again: Dask knows how, and need not hold them for that."""
+        self._shards = []
 
     def _tasks(self, function: Function, common: Any, own: Sequence[Any] | None) -> list[Any]:
         # What a round sends is a task of its own, not data on a worker: it is there again when that worker is not.
-        sent = self._submit(_same, common, pure=False)
-        return [
-            self._submit(in_one_thread, function, shard, sent, None if own is None else own[k], pure=False, priority=1)
-            for k, shard in enumerate(self._shards)
-        ]
+        sent = [self._submit(_same, common, pure=False)] * self.shards
+        mine = [None] * self.shards if own is None else list(own)
+        return self._sent(
+            self.client.map, partial(in_one_thread, function), self._shards, sent, mine, pure=False, priority=1
+        )
 
     def _submit(self, *arguments: Any, **options: Any) -> Any:
+        return self._sent(self.client.submit, *arguments, **options)
+
+    def _sent(self, send: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         try:
-            return self.client.submit(*arguments, **options)
+            return send(*arguments, **options)
         except Exception as error:
             if type(error).__name__ != "ClosedClientError":
                 raise
@@ -110,6 +122,7 @@ class Dask(Engine):
                 raise TimeUp
             try:
                 self._call(distributed().wait, futures, timeout=left)
+                return
             except TimeoutError:
                 pass
             now = perf_counter()
@@ -142,7 +155,7 @@ class Dask(Engine):
     def _named(self, error: Exception, futures: list[Any]) -> Exception:
         """The error of a task, with the part or shard that it is about."""
         failed = [k for k, future in enumerate(futures) if future.status == "error"]
-        where = f"{self.name} {failed[0]}" if len(futures) == self.shards and failed else f"a {self.name}"
+        where = f"{self.name} {self.labels[failed[0]]}" if len(futures) == self.shards and failed else f"a {self.name}"
         return InvalidInput(f"{where} cannot be computed: {type(error).__name__}: {error}")
 
 

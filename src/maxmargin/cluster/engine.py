@@ -62,8 +62,10 @@ class Engine(ABC):
         return tree_sum(self.map(function, common, own, until))
 
     @abstractmethod
-    def grouped(self, function: Function, groups: Sequence[Sequence[int]], common: Any) -> Engine:
-        """An engine whose shards are function([shards of a group], common, None)."""
+    def grouped(
+        self, function: Function, groups: Sequence[Sequence[int]], common: Any = None, own: Sequence[Any] | None = None
+    ) -> Engine:
+        """An engine whose shards are function([shards of a group], common, own_k)."""
 
     def close(self) -> None:
         """Give back what the engine holds."""
@@ -113,6 +115,13 @@ def bytes_of(thing: Any) -> int:
     return 8 if isinstance(thing, (int, float, np.generic)) else len(thing) if isinstance(thing, (str, bytes)) else 0
 
 
+class Held:
+    """What workers hold says how large it is: Dask keeps to a worker's memory by that."""
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + bytes_of(vars(self))
+
+
 def in_one_thread(function: Function, shard: Any, common: Any, own: Any) -> Any:
     """A task as every engine runs it: the others take the other cores."""
     with one_thread(), one_blas_thread():
@@ -139,8 +148,10 @@ class Here(Engine):
         over_tasks(work, self.shards, lambda: None)
         return results
 
-    def grouped(self, function: Function, groups: Sequence[Sequence[int]], common: Any) -> Here:
-        return Here([function([self._shards[i] for i in group], common, None) for group in groups])
+    def grouped(
+        self, function: Function, groups: Sequence[Sequence[int]], common: Any = None, own: Sequence[Any] | None = None
+    ) -> Here:
+        return Here(Here([[self._shards[i] for i in group] for group in groups]).map(function, common, own))
 
 
 class Processes(Engine):
@@ -187,9 +198,11 @@ class Processes(Engine):
             self._pools[place] = _one_process()
             return self._pools[place].submit(_run_from_file, *call)
 
-    def grouped(self, function: Function, groups: Sequence[Sequence[int]], common: Any) -> Processes:
-        made = [function([_read(self._path(i)) for i in group], common, None) for group in groups]
-        return Processes(made, len(self._pools))
+    def grouped(
+        self, function: Function, groups: Sequence[Sequence[int]], common: Any = None, own: Sequence[Any] | None = None
+    ) -> Processes:
+        together = Here([[_read(self._path(i)) for i in group] for group in groups])
+        return Processes(together.map(function, common, own), len(self._pools))
 
     def process_ids(self) -> list[int]:
         """The ids of the worker processes that run."""

@@ -12,8 +12,12 @@ import numpy as np
 
 from maxmargin.cluster.point import Proved
 from maxmargin.cluster.shard import Look, Setting
-from maxmargin.errors import InvalidInput
+from maxmargin.errors import InvalidInput, MaxMarginError
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.losses import Loss
+from maxmargin.losses.base import Task
+from maxmargin.models.classes import Scheme
+from maxmargin.models.model import Model
 from maxmargin.problem import Bias
 from maxmargin.problem.validation import plain
 from maxmargin.result import Reason, Status
@@ -82,8 +86,26 @@ class Fitted:
     history: tuple[Round, ...]
     rows: int
     shards: int
-    #: How it was solved: on the "client", on "one worker", or by the rounds of "tall" or "wide" data.
+    #: How it was solved: on the "client" or "one worker", or by rounds: "tall", "gathered" or "wide".
     method: str
+
+    def model(
+        self,
+        names: Sequence[str] | None = None,
+        kernel: Kernel | None = None,
+        intercept: np.ndarray | None = None,
+        **parts: Any,
+    ) -> Model:
+        """What predicts, and is saved; it needs no cluster. `parts` are vectors and coefficients of a kernel."""
+        several = self.classes is not None and len(self.certificates) > 1
+        scheme: Scheme = "ovr" if several else "binary"
+        task: Task = "regression" if self.classes is None else "classification"
+        parts = parts or {"w": self.coef}
+        columns = parts["vectors" if "vectors" in parts else "w"].shape[1]
+        return Model(
+            task, kernel or Linear(), self.intercept if intercept is None else intercept, columns, classes=self.classes,
+            scheme=scheme, names=None if names is None else tuple(names), **parts,
+        )  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -100,6 +122,13 @@ class Course:
     def until(self) -> float | None:
         """The moment at which the time is over."""
         return None if self.plan.max_time is None else self.began + self.plan.max_time
+
+    def check_rows(self, seen: int, rows: int) -> None:
+        """Every round must see every row."""
+        if seen != rows:
+            raise MaxMarginError(
+                f"a round has seen {seen} rows, the first one {rows}: the data has changed under the fit"
+            )
 
     def left(self) -> float | None:
         """The seconds that are left."""

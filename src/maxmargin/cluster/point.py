@@ -203,6 +203,22 @@ def _proof(shard: Shard, pair: Pair, given: np.ndarray | None) -> Proof:
     return Proof(rows, loss, slopes, up, down, int(sizes[0]), float(sizes[1]), float(sizes[2]), [steepest], counts)
 
 
+def betas_of(shard: Shard, pairs: Sequence[Pair], own: Sequence[np.ndarray | None]) -> np.ndarray:
+    """The β of the rows of a shard, a row for each pair; `own` as for `prove`."""
+    setting, out = shard.setting, np.zeros((len(pairs), shard.rows))
+    for k, (pair, given) in enumerate(zip(pairs, own, strict=True)):
+        first = taken = 0
+        for block in shard.blocks:
+            targets = block.target(pair.machine, setting)
+            for start, stop in blocks(len(block.y), ROWS):
+                part, rest = slice(start, stop), None if given is None else given[taken:]
+                beta, used = _beta(setting, block.X[part], targets[part], block.C[part], pair.dual, rest)
+                out[k, first + start : first + stop] = beta
+                taken += used
+            first += len(block.y)
+    return out
+
+
 def _sizes(setting: Setting, beta: np.ndarray, target: np.ndarray, C: np.ndarray) -> np.ndarray:
     size = np.abs(beta)
     form = setting.loss.dual_form(target, C)

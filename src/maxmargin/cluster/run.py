@@ -6,7 +6,8 @@
        seen every row, and leaves a line of the history with its certificate.
     4. Recompute both objectives of the best points in float64 from the data, with a bound on their rounding.
 
-Time, Ctrl-C and callbacks act between two rounds: the best points so far are proved and handed back.
+Time, Ctrl-C and callbacks act between two rounds: the best points so far are proved and handed back. The look, the
+sample and one round are always made, however little time is given: without them there is no model.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.cluster.engine import Engine, bytes_of
 from maxmargin.cluster.evaluation import evaluate
+from maxmargin.cluster.gathered import gathered_rounds, pair_of
 from maxmargin.cluster.plan import Course, Fitted, Plan, setting_of
 from maxmargin.cluster.point import DualPoint, Pair, Proved, beta_of_shards, prove, proved
+from maxmargin.cluster.sample import Sample, drawn, joined_blocks, theta_of
 from maxmargin.cluster.settings import TallSettings, WideSettings
 from maxmargin.cluster.shard import Block, Setting, Shard, groups_of, look_at, shard_of
-from maxmargin.cluster.tall import Best, Rounds, Sample, client_rows, rounds_of, theta_of
+from maxmargin.cluster.tall import Best, Rounds, client_rows, rounds_of
 from maxmargin.cluster.wide import wide_rounds
-from maxmargin.errors import InvalidInput, MaxMarginError, Refused
+from maxmargin.errors import InvalidInput, Refused
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.result import Reason, Status
 from maxmargin.solvers.clock import TimeUp
@@ -40,25 +42,14 @@ def fit_parts(engine: Engine, plan: Plan, classification: bool) -> Fitted:
     """Fit a linear model to the parts of an engine."""
     course = Course(plan)
     with interruptible():
-        looks = [look for found in engine.map(look_at, classification, until=course.until) for look in found]
+        looks = [look for found in engine.map(look_at, classification) for look in found]
         course.rounds += 1
         setting = setting_of(looks, plan, classification)
         groups = groups_of(looks, plan.shard_bytes)
         with engine.grouped(shard_of, groups, setting) as shards:
+            engine.close()  # the shards have the rows; holding the parts as well would be a second copy on disk
             rows = [sum(looks[place].rows for place in group) for group in groups]
             return _Fit(shards, setting, plan, course, rows).run()
-
-
-def drawn(shard: Shard, common: tuple[float, int], own: int) -> list[tuple[Any, np.ndarray, np.ndarray]]:
-    """A share of the rows of each block, drawn by a seed and the shard's number."""
-    share, seed = common
-    rng, found = np.random.default_rng([seed, own]), []
-    for block in shard.blocks:
-        n = len(block.y)
-        count = n if share >= 1.0 else min(n, int(share * n) + int(rng.random() < share * n - int(share * n)))
-        some = slice(None) if count == n else np.sort(rng.choice(n, count, replace=False))
-        found.append((block.X[some], block.y[some], block.C[some]))
-    return found
 
 
 def merged(shards: Sequence[Shard], common: None, own: None) -> Shard:
@@ -79,13 +70,6 @@ def solved_whole(
         theta = theta_of(result, shard.setting)
         found.append((theta, result.certificate.dual, result.beta, result.status.reason))
     return found
-
-
-def joined_blocks(found: Sequence[tuple[Any, np.ndarray, np.ndarray]]) -> Block:
-    """Rows of several blocks as one."""
-    rows = [X for X, _, _ in found]
-    X = sp.csr_array(sp.vstack(rows, format="csr")) if sp.issparse(rows[0]) else np.concatenate(rows)
-    return Block(X, np.concatenate([y for _, y, _ in found]), np.concatenate([C for _, _, C in found]))
 
 
 class _Fit:
@@ -110,9 +94,7 @@ class _Fit:
     def _sample(self, share: float) -> Sample:
         """Rows for the client (2.)."""
         began = perf_counter()
-        found = self.engine.map_sum(
-            drawn, (share, self.plan.seed), list(range(self.engine.shards)), until=self.course.until
-        )
+        found = self.engine.map_sum(drawn, (share, self.plan.seed), list(range(self.engine.shards)))
         self.course.rounds += 1
         self.course.last = perf_counter() - began
         block = joined_blocks(found)
@@ -157,7 +139,7 @@ class _Fit:
             began = perf_counter()
             try:
                 answers = self.engine.map_sum(evaluate, tuple(asks.values()), until=course.until if bests else None)
-                self._check_rows(answers[0].rows)
+                course.check_rows(answers[0].rows, setting.rows)
                 course.rounds += 1
                 sent = self.engine.shards * bytes_of(tuple(asks.values())) + bytes_of([a.near for a in answers])
                 sent += self.engine.shards * bytes_of([replace_near(answer) for answer in answers])
@@ -206,28 +188,25 @@ class _Fit:
         if self.setting.bytes <= wide_settings.one_worker_bytes:
             log.info("all %d rows fit one worker, and are solved there", self.setting.rows)
             return self._on_one_worker()
+        standings, stopped, fits = gathered_rounds(self.engine, self.setting, self.course, self.rows)
+        if fits:
+            return self._proved([pair_of(m, one) for m, one in enumerate(standings)], stopped, "gathered")
+        log.info("the rows near their kinks do not fit one worker: steps on the shards' own duals")
         pairs: list[Pair] = []
         others: list[tuple[float, float, float]] = []
-        stopped: Reason | None = None
-        for machine in range(self.setting.machines):
-            pair, reason, told = wide_rounds(self.engine, self.setting, self.course, self.rows, machine, others)
+        for machine, start in enumerate(standings):
+            pair, reason, told = wide_rounds(self.engine, self.setting, self.course, self.rows, machine, others, start)
             pairs.append(pair)
             others.append(told)
             stopped = stopped or reason
         return self._proved(pairs, stopped, "wide")
-
-    def _check_rows(self, seen: int) -> None:
-        if seen != self.setting.rows:
-            raise MaxMarginError(
-                f"a round has seen {seen} rows, the first one {self.setting.rows}: the data has changed under the fit"
-            )
 
     def _proved(self, pairs: list[Pair], stopped: Reason | None, method: str) -> Fitted:
         """The final certificates, from the data (4.)."""
         began = perf_counter()
         own = list(zip(*(beta_of_shards(pair.dual, self._given(pair)) for pair in pairs), strict=True))
         proofs = self.engine.map_sum(prove, tuple(pairs), own)
-        self._check_rows(proofs[0].rows)
+        self.course.check_rows(proofs[0].rows, self.setting.rows)
         self.course.rounds += 1
         found = [proved(proof, pair, self.setting) for proof, pair in zip(proofs, pairs, strict=True)]
         sent = self.engine.shards * (bytes_of(pairs) + bytes_of(list(proofs)))

@@ -43,6 +43,14 @@ class WideSettings:
     #: Bytes of rows that one worker takes from the others and solves as one machine would: half a gigabyte. The rounds
     #: of block-diagonal steps take many times as long for so little.
     one_worker_bytes: int = 2**29
+    #: The relative gap to which a sample of the rows is solved: the whole has another answer anyway.
+    sample_gap: float = 1e-3
+    #: All β begin at 0 where Σ|β| would be so many times that of the sample.
+    much: float = 1.5
+    #: Near rows are solved to this share of the gap that is asked for.
+    near_gap: float = 0.1
+    #: Times that near rows are gathered, at most: three to twelve are the rule, unless many more rows are near.
+    most_gatherings: int = 25
     #: Epochs over a shard in one round, at most, and the share of its gap at which they end before.
     most_epochs: float = 3.0
     local_gap: float = 1e-3
@@ -53,3 +61,24 @@ class WideSettings:
     newest: float = 0.3
     #: Rounds, at most.
     most_rounds: int = 500
+
+
+@dataclass(frozen=True)
+class LandmarkSettings:
+    """`landmarks.py`: kernel models on shards."""
+
+    #: Landmarks, at most: Newton's matrix of their features is summed over the shards.
+    most: int = 2000
+    #: Rows of the sample that the landmarks are chosen on.
+    sample_rows: int = 20_000
+    #: The sample's gap that is asked for, in units of the last one, where that left too large a gap of all rows.
+    sharper: float = 0.25
+    #: The squared distance from the span of the others, in units of the largest k(x, x), below which a landmark is left
+    #: out: features are float32.
+    near: float = 1e-5
+    #: Bytes of the rows of a shard, at least: its features have a hundred times as many.
+    shard_bytes: int = 2**22
+    #: Bytes of rows that are sent to all shards at a time, to sum βᵀKβ.
+    sent_bytes: float = 2.0**25
+    #: What the sample's own features may take on the client.
+    cache_bytes: float = 1e9

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.cluster.engine import Held
 from maxmargin.errors import InvalidInput
 from maxmargin.losses import Loss
 from maxmargin.numeric.rows import Matrix, rows_of, sqnorms_of_rows
@@ -25,7 +26,7 @@ SHARD_BYTES, MOST_SHARDS = 2**26, 128
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Held):
     """The rows of one partition, checked; y and the weights as they came. X is None where there are no rows."""
 
     X: Matrix | None
@@ -90,7 +91,7 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(Held):
     """Some rows of a shard: the class of each as a number, or its target, and what its C is."""
 
     X: Matrix
@@ -106,7 +107,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Shard:
+class Shard(Held):
     """The blocks of consecutive parts."""
 
     blocks: tuple[Block, ...]

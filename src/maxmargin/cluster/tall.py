@@ -30,12 +30,10 @@ import scipy.sparse as sp
 
 from maxmargin.cluster.evaluation import Answer, Ask, Side, near_kinks, pulled, scores, side_of
 from maxmargin.cluster.point import DualPoint, dual_of_sides, primal_of
+from maxmargin.cluster.sample import Sample
 from maxmargin.cluster.settings import TallSettings
-from maxmargin.cluster.shard import Block, Setting
-from maxmargin.kernels import Linear
-from maxmargin.loop import solve
+from maxmargin.cluster.shard import Setting
 from maxmargin.losses import DualForm
-from maxmargin.problem import CACHE_BYTES, Problem
 from maxmargin.problem.projection import project
 from maxmargin.problem.space import LinearSpace
 from maxmargin.solvers.linear.growing_sample import smoothed
@@ -67,41 +65,12 @@ class Best:
 Rounds = Generator[tuple[Ask, Best | None], Answer, None]
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Rows on the client: a block of them, each of which stands for `factor` rows."""
-
-    block: Block
-    factor: float
-
-    def solved(self, machine: int, setting: Setting, tol: float, max_time: float | None, seed: int) -> Any:
-        """The sample's own result."""
-        problem = Problem.of_checked(
-            self.block.X,
-            self.block.target(machine, setting),
-            setting.loss,
-            Linear(),
-            setting.bias,
-            self.block.C * self.factor,
-            CACHE_BYTES,
-            setting.constant if setting.bias == "augmented" else 1.0,
-            None if setting.classes is None else "classification",
-        )
-        return solve(problem, tol=tol, max_time=max_time, random_state=seed)
-
-
 def client_rows(setting: Setting) -> int:
     """How many rows the client takes."""
     rows = int(settings.client_numbers * setting.rows / max(1, setting.entries + setting.rows))
     if setting.columns > settings.most_features:
         return rows
     return max(rows, settings.rows_per_feature * (setting.columns + 1))
-
-
-def theta_of(result: Any, setting: Setting) -> np.ndarray:
-    """θ of a result: w, and c of the constant feature or of the free bias."""
-    c = result.b / setting.constant if setting.constant else 0.0
-    return np.append(result.w, c)
 
 
 def rounds_of(machine: int, setting: Setting, sample: Sample, start: np.ndarray, tol: float) -> Rounds:

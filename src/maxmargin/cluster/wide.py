@@ -29,6 +29,7 @@ import numpy as np
 
 from maxmargin.cluster.engine import Engine, bytes_of
 from maxmargin.cluster.evaluation import Side, scores, side_of
+from maxmargin.cluster.gathered import Standing
 from maxmargin.cluster.point import DualPoint, Pair, dual_of_sides, regulariser
 from maxmargin.cluster.settings import WideSettings
 from maxmargin.cluster.shard import Setting, Shard
@@ -161,14 +162,22 @@ def _swept(
 
 
 def wide_rounds(
-    engine: Engine, setting: Setting, course: Any, lengths: Sequence[int], machine: int, others: Sequence[Any]
+    engine: Engine,
+    setting: Setting,
+    course: Any,
+    lengths: Sequence[int],
+    machine: int,
+    others: Sequence[Any],
+    start: Standing | None = None,
 ) -> tuple[Pair, Reason | None, tuple[float, float, float]]:
     """The rounds of one machine; `others` are the primal, dual and gap of machines that are done."""
-    run = _Wide(engine, setting, course, lengths, machine, others)
+    run = BlockSteps(engine, setting, course, lengths, machine, others)
+    if start is not None and start.beta is not None:
+        run.begin(start)
     return *run.run(), (run.best_primal, run.best_dual.value, run.gap)
 
 
-class _Wide:
+class BlockSteps:
     """β, w, c and b on the client (1.)."""
 
     def __init__(
@@ -185,6 +194,15 @@ class _Wide:
         self.sigma = float(engine.shards)
         self.best_theta, self.best_primal = self.theta, np.inf
         self.best_dual = DualPoint(self.theta, 0.0, -np.inf, near=np.inf, beta=self.beta)
+
+    def begin(self, start: Standing) -> None:
+        """From where gathered rows have come to, instead of 0."""
+        assert start.beta is not None
+        self.beta, self.theta = start.beta, start.theta.copy()
+        if self.setting.free:
+            self.b, self.theta[-1] = float(start.theta[-1]), self.constant * float(start.beta.sum())
+        self.mean = self._whole()
+        self.best_theta, self.best_primal, self.best_dual = start.best_theta, start.primal, start.dual
 
     def run(self) -> tuple[Pair, Reason | None]:
         """Rounds until the gap is small enough, or somebody stops them."""

@@ -31,7 +31,8 @@ def read(
         raise InvalidInput(f"{os.fspath(path)} has no rows")
     labels = [part.y for part in parts if part.y is not None]
     y = whole_numbers(np.concatenate(labels)) if labels else None
-    return Data(np.concatenate([part.X for part in parts]), y, parts[0].names, parts[0].source)
+    X = np.concatenate([part.X for part in parts])
+    return Data(X, y, parts[0].names, parts[0].source, target=parts[0].target)
 
 
 def blocks(
@@ -72,7 +73,7 @@ def _source(file: IO[bytes]) -> Any:
 
 
 def write(file: IO[bytes], parts: Iterable[Data], kind: str) -> None:
-    """Write a Parquet or an Arrow file, the target as the column ``target``."""
+    """Write a Parquet or an Arrow file, the target as the last column, under its own name or as ``target``."""
     pa = _pyarrow()
     import pyarrow.parquet as parquet
 
@@ -82,7 +83,7 @@ def write(file: IO[bytes], parts: Iterable[Data], kind: str) -> None:
         names = part.names or tuple(f"x{k + 1}" for k in range(X.shape[1]))
         table = {name: X[:, k] for k, name in enumerate(names)}
         if part.y is not None:
-            table["target"] = part.y
+            table[part.target or "target"] = part.y
         rows = pa.table(table)
         if out is None:
             make = parquet.ParquetWriter if kind == "parquet" else pa.ipc.new_file
@@ -126,7 +127,7 @@ def _block(batch: Any, roles: Columns, name: str, first: int) -> Data:
             X[:, role] = _numbers(batch.column(k), f"{name}: column {roles.names[k]!r}", first)
         elif k == roles.target:
             y = _target(batch.column(k), f"{name}: column {roles.names[k]!r}", first)
-    return Data(X, y, roles.features, name)
+    return Data(X, y, roles.features, name, target=roles.target_name)
 
 
 def _numbers(column: Any, where: str, first: int) -> np.ndarray:

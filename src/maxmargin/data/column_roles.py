@@ -31,6 +31,12 @@ class Columns:
         found = np.flatnonzero(self.roles == TARGET)
         return int(found[0]) if found.size else None
 
+    @property
+    def target_name(self) -> str | None:
+        """What the file calls its target; None where columns have numbers only."""
+        name = None if self.target is None else self.names[self.target]
+        return None if name is None or name.isdecimal() else name
+
 
 def columns(
     source: str,

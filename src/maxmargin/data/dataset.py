@@ -15,7 +15,16 @@ MOST_TEXT = 10**8
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Rows with their labels or targets, as they were read from a file."""
+    """Rows with their labels or targets, as they were read from a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.data import Data
+    >>> data = Data(np.eye(2), np.array([-1, 1]), names=("height", "weight"))
+    >>> data.n, data.names
+    (2, ('height', 'weight'))
+    """
 
     #: A dense array or a CSR array, float64.
     X: Any
@@ -27,6 +36,8 @@ class Data:
     source: str = ""
     #: Whether the indices of an svmlight file begin at 0 (they are moved to 0 here in any case).
     zero_based: bool | None = None
+    #: The name of the target's column, where the file has names.
+    target: str | None = None
 
     @property
     def n(self) -> int:

@@ -112,7 +112,18 @@ def blocks(
     columns: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Data]:
-    """Read a file in blocks of rows, with the parameters of `read`; only .npz is read whole."""
+    r"""Read a file in blocks of rows, with the parameters of `read`; only .npz is read whole.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin import data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "few.svm")
+    ...     written = file.write_text("1 1:0.5\n-1 3:2\n")
+    ...     print(sum(part.n for part in data.blocks(file)), "rows")
+    2 rows
+    """
     kind, path = recognised(path, format, progress)
     options = _options(kind, target, features, drop, needed, zero_based, columns)
     if kind == "svmlight":
@@ -131,6 +142,19 @@ def write(
     """Write data, whole or in blocks; the file appears when it is complete. The path ``-`` is standard output.
 
     The indices of an svmlight file begin at 1, or at 0 where it should be `zero_based`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from maxmargin import data
+    >>> rows = data.Data(np.eye(2), np.array([-1, 1]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "few.svm")
+    ...     data.write(file, rows)
+    ...     print(file.read_text(), end="")
+    -1 1:1
+    1 2:1
     """
     kind = format or by_suffix(path)
     if kind not in FORMATS:

@@ -19,7 +19,16 @@ SMALL, LARGER = 2**26, 4.0
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Standard: mean 0 and deviation 1; min-max: onto [0, 1]; max-abs: into [−1, 1], zeros stay zeros."""
+    """Standard: mean 0 and deviation 1; min-max: onto [0, 1]; max-abs: into [−1, 1], zeros stay zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.data import scaling
+    >>> learnt = scaling("min-max", np.array([[1.0], [3.0]]))
+    >>> learnt.kind, learnt.apply(np.array([[2.0]]))
+    ('min-max', array([[0.5]]))
+    """
 
     kind: Kind
     #: What is taken off each column; None where zeros must stay zeros.
@@ -40,7 +49,15 @@ class Scaling:
 
 
 def scaling(kind: str, X: Any) -> Scaling:
-    """Learn a scaling from the training rows; a constant column is left with factor 1."""
+    """Learn a scaling from the training rows; a constant column is left with factor 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.data import scaling
+    >>> scaling("standard", np.array([[1.0], [3.0]])).apply(np.array([[5.0]]))
+    array([[3.]])
+    """
     if kind not in get_args(Kind):
         raise InvalidInput(f"there is no scaling {kind!r}; there are: {', '.join(get_args(Kind))}")
     if sp.issparse(X):
@@ -56,13 +73,15 @@ def scaling(kind: str, X: Any) -> Scaling:
             )
         X = X.toarray()  # what is absent is the 0 that it stands for
     if kind == "standard":
-        mean = X.mean(axis=0)
-        deviation = X.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # `_inverse` says where
+            mean, deviation = X.mean(axis=0), X.std(axis=0)
         # A constant column's deviation is rounding, not spread.
         deviation[deviation <= 1e-14 * np.abs(mean)] = 0.0
         return Scaling("standard", mean, _inverse(deviation))
     low = X.min(axis=0)
-    return Scaling("min-max", low, _inverse(X.max(axis=0) - low))
+    with np.errstate(over="ignore"):
+        spread = X.max(axis=0) - low
+    return Scaling("min-max", low, _inverse(spread))
 
 
 def _largest(X: Any) -> np.ndarray:
@@ -75,4 +94,7 @@ def _largest(X: Any) -> np.ndarray:
 
 
 def _inverse(spread: np.ndarray) -> np.ndarray:
+    if not np.isfinite(spread).all():
+        column = int(np.argmin(np.isfinite(spread)))
+        raise InvalidInput(f"the spread of column {column + 1} overflows: divide its values by a constant")
     return np.divide(1.0, spread, out=np.ones(len(spread)), where=spread > 0)

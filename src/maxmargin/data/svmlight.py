@@ -217,7 +217,7 @@ def _block(source: Source, text: Text, start: int, stop: int, kind: int, known: 
         indices, data = sorted_rows.indices, sorted_rows.data
         repeated = first_repetition(indptr, indices)
         if repeated >= 0:
-            raise _repetition(source, text, start, int(repeated))
+            raise _repetition(source, text, start, int(repeated), int(kind != ABSENT))
     if kind == TEXTS:
         numbers = np.array([decoded(source, text, int(a), int(b), known) for a, b in spans[:rows]], dtype=object)
     return Block(numbers, indptr, indices, data, int(least), int(most), kind != ABSENT)
@@ -236,18 +236,18 @@ def _error(source: Source, text: Text, at: int, mistake: int) -> InvalidInput:
     return InvalidInput(f"{place(source, text, at)}: {MISTAKES[mistake].format(token=token)}{more}")
 
 
-def _repetition(source: Source, text: Text, start: int, row: int) -> InvalidInput:
-    """The sentence for an index that comes twice in the given row of a block."""
+def _repetition(source: Source, text: Text, start: int, row: int, labels: int) -> InvalidInput:
+    """The sentence for an index that comes twice in the given row of a block, whose lines begin with so many labels."""
     at = start
     for line in text.raw[start:].split(b"\n"):
         words = re.findall(rb"[^ \t\r]+", line.split(b"#")[0])
         if words and row == 0:
-            known = [int(word.split(b":")[0]) for word in words[1:]]
+            known = [int(word.split(b":")[0]) for word in words[labels:]]
             twice = next(k for k, index in enumerate(known) if index in known[:k])
-            column = line.index(words[0]) + len(words[0])
-            for word in words[1 : twice + 2]:
+            column = 0
+            for word in words[: twice + labels + 1]:
                 column = line.index(word, column) + len(word)
-            where = place(source, text, at + column - len(words[twice + 1]))
+            where = place(source, text, at + column - len(words[twice + labels]))
             return InvalidInput(f"{where}: the index {known[twice]} comes twice in this line")
         row -= bool(words)
         at += len(line) + 1

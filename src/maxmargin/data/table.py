@@ -75,6 +75,7 @@ def read(
         None if found.target is None else numbers_or_text(labels.done(), source.name),
         found.features,
         source.name,
+        target=found.target_name,
     )
 
 
@@ -93,18 +94,18 @@ def blocks(
         ):
             for X, y in parts:
                 named = None if layout.columns.target is None else numbers_or_text(y, source.name)
-                yield Data(X, named, layout.columns.features, source.name)
+                yield Data(X, named, layout.columns.features, source.name, target=layout.columns.target_name)
 
 
 def write(file: IO[bytes], parts: Iterable[Data], delimiter: str = ",") -> None:
-    """Write a header and rows, the target last; every value is read back as the same double."""
+    """Write a header and rows, the target last and under its own name; every value is read back as the same double."""
     header = False
     for part in (some for whole in parts for some in dense_parts(whole)):
         X = part.X
         if not header:
             names = part.names or tuple(f"x{k + 1}" for k in range(X.shape[1]))
             line = io.StringIO()
-            row = [*names, *([] if part.y is None else ["target"])]
+            row = [*names, *([] if part.y is None else [part.target or "target"])]
             csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
             file.write(line.getvalue().encode("utf-8"))
             header = True

@@ -22,6 +22,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.certificate.kkt import BOUND
 from maxmargin.errors import InvalidInput
 from maxmargin.estimators.callbacks import CallbackSupportMixin, Monitor
+from maxmargin.estimators.callers import in_a_loop_of_others
 from maxmargin.estimators.checked import checked_new, checked_training
 from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.estimators.parameters import FitParameters
@@ -124,6 +125,7 @@ class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             seed=seed,
+            leaving=in_a_loop_of_others(),
         )
 
     def _solver(self) -> Any:
@@ -211,13 +213,14 @@ class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         scheme: Scheme = "binary"
         if classes is not None and len(classes) > 2:
-            scheme = "ovo" if self.multi_class == "ovo" else "ovr"  # type: ignore[attr-defined]
+            scheme = self.multi_class.replace("_", "-")  # type: ignore[attr-defined]
+        planes = [(task.rows, one) for task, whole in zip(tasks, solutions, strict=True) for one in whole.planes()]
         model = assembled(
             setting.loss.task,
             kernel,
-            [one.coef if one.w is None else one.w for one in solutions],
-            np.array([one.b for one in solutions]),
-            [task.rows for task in tasks],
+            [one.coef if one.w is None else one.w for _, one in planes],
+            np.array([one.b for _, one in planes]),
+            [rows for rows, _ in planes],
             data.X,
             scheme,
             data.codes,
@@ -232,7 +235,7 @@ class Machine(HTMLRepr, FitParameters, CallbackSupportMixin, BaseEstimator):
             model = replace(model, w=w, columns=data.given)
         return {
             "model_": model,
-            "_support": gather(data, tasks, solutions, self._crisp, linear, linear and self._keeps_vectors()),
+            "_support": gather(data, planes, self._crisp, linear, linear and self._keeps_vectors()),
             "n_iter_": self._iterations(solutions),
         }
 

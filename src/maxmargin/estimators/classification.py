@@ -13,7 +13,7 @@ from maxmargin.estimators.base import Machine
 from maxmargin.estimators.parameters import ClassParameters
 from maxmargin.models.classes import Split, splits
 from maxmargin.problem.validation import plain
-from maxmargin.training.samples import Samples, class_weights
+from maxmargin.training.samples import Samples, class_weights, weighted_costs
 
 
 class Classifier(ClassParameters, ClassifierMixin, Machine):
@@ -36,7 +36,7 @@ class Classifier(ClassParameters, ClassifierMixin, Machine):
         self.class_weight_ = class_weights(self.class_weight, classes, codes, weights)
         rows = self._rows_of(checked, used)
         objects = X if getattr(self, "_of_objects", False) else None
-        costs = weights * self.class_weight_[codes]
+        costs = weighted_costs(weights, self.class_weight_, codes)
         return Samples(rows, weights, costs, used, len(y_checked), codes, len(classes), objects)
 
     def _refuse_one_class(self, label: Any, masked: bool) -> None:

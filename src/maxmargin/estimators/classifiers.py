@@ -16,7 +16,13 @@ from maxmargin.estimators.base import check_option
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.classification import Classifier
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.estimators.parameters import BiasParameters, CostParameters, KernelClassParameters, estimator
+from maxmargin.estimators.parameters import (
+    ApproximationParameters,
+    BiasParameters,
+    CostParameters,
+    KernelClassParameters,
+    estimator,
+)
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.losses import Loss
 from maxmargin.losses.hinge import Hinge
@@ -32,9 +38,6 @@ from maxmargin.training.train import Solution, Task
 
 class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
     """What SVC and NuSVC share: everything but how much a misclassified sample costs."""
-
-    #: Whether the pairs of classes may be solved together.
-    _shares = False
 
     def _loss(self) -> Loss:
         return Hinge()
@@ -66,7 +69,7 @@ class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
         kernel = self._kernel(data.X, data.repeats)
         setting = self._setting(data, kernel)
         C, loss, cache = setting.C, setting.loss, self.cache_size * 1e6
-        shared = self._shares and self.multi_class == "ovo" and shares_pairs(kernel, self.bias, C, budget, len(splits))
+        shared = self.multi_class == "ovo" and shares_pairs(kernel, self.bias, C, budget, len(splits))
         make = self._maker(kernel, data, budget, 1 if shared else len(splits))
         tasks = [
             Task(
@@ -74,7 +77,7 @@ class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
             )
             for name, one, start in zip(names, splits, self._warm(names, data.used, C), strict=True)
         ]
-        together = partial(solve_pairs, data, kernel, loss, C, splits, cache, budget) if shared else None
+        together = partial(solve_pairs, data, kernel, loss, C, splits, cache, budget, setting.nu) if shared else None
         if self.probability:
             temperature = calibrated(partial(self._decide, data, kernel), data.codes, data.weights, budget)
             setting = self._setting(data, kernel, temperature)
@@ -182,7 +185,7 @@ class KernelClassifier(KernelClassParameters, KernelMachine, Classifier):
 
 
 @estimator
-class SVC(CostParameters, BiasParameters, KernelClassifier):
+class SVC(CostParameters, BiasParameters, ApproximationParameters, KernelClassifier):
     """C-support vector classification with a kernel: min ½‖w‖² + C Σ max(0, 1 − y z).
 
     Attributes
@@ -217,7 +220,16 @@ class SVC(CostParameters, BiasParameters, KernelClassifier):
     - `probability` is not deprecated, needs no `random_state`, and always agrees with `predict`; there is one
       `temperature_` in the place of `probA_` and `probB_`.
     - `cache_size` is 1000 MB rather than 200.
-    - `multi_class`, `bias`, `solver`, `max_time` and `warm_start` are ours.
-    """
+    - `multi_class`, `bias`, `solver`, `approximation`, `n_landmarks`, `max_time` and `warm_start` are ours.
 
-    _shares = True
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SVC(C=10.0).fit(X, y)
+    >>> round(model.score(X, y), 3), model.n_support_.tolist()
+    (0.987, [4, 11, 12])
+    >>> model.certificate_.relative_gap < 1e-4  # the worst of the three pairs of classes
+    True
+    """

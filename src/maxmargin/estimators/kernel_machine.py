@@ -24,6 +24,8 @@ from maxmargin.kernels.base import registry as kernels
 from maxmargin.models.decisions import decision_values
 from maxmargin.problem import Bias
 from maxmargin.result import Reason
+from maxmargin.solvers import with_options
+from maxmargin.solvers.base import registry as solvers
 from maxmargin.training.budget import Budget
 from maxmargin.training.problems import Maker, problem_maker
 from maxmargin.training.samples import Samples, rows_that_count
@@ -79,6 +81,14 @@ class KernelMachine(KernelParameters, Machine):
     # The problems
 
     def _solver(self) -> Any:
+        approximation, landmarks = getattr(self, "approximation", None), getattr(self, "n_landmarks", "auto")
+        check_option("approximation", approximation, (None, "nystroem"))
+        if approximation is not None:
+            if self.solver != "auto" or not self.shrinking:
+                raise InvalidInput("approximation='nystroem' is a solver of its own; leave solver='auto' and shrinking")
+            return with_options(solvers[approximation], {"landmarks": landmarks})
+        if not isinstance(landmarks, str) or landmarks != "auto":
+            raise InvalidInput(f"n_landmarks={landmarks!r} goes with approximation='nystroem'")
         if self.shrinking or self.solver != "auto":
             return self.solver
         return "smo" if self.bias == "free" else "coordinate-ascent"
@@ -91,6 +101,7 @@ class KernelMachine(KernelParameters, Machine):
     def _maker(self, kernel: Kernel, data: Samples, budget: Budget, problems: int) -> Maker:
         check_option("bias", self.bias, get_args(Bias))
         cache, time = self.cache_size * 1e6, budget.max_time
+        problems = 1 if budget.few_values else problems  # which need no matrix that they share
         return problem_maker(data, kernel, self.bias, 1.0, cache, problems, time, nu=self._nu())
 
     def _bias(self) -> Any:
@@ -109,6 +120,11 @@ class KernelMachine(KernelParameters, Machine):
         """The kernel, its parameters resolved."""
         check_is_fitted(self)
         return self.model_.kernel
+
+    @property
+    def _gamma(self) -> float:
+        """The number that gamma stands for, by scikit-learn's name: exporters read it; 0 where the kernel has none."""
+        return float(getattr(self.kernel_, "gamma", 0.0))
 
     @property
     def fit_status_(self) -> int:

@@ -28,8 +28,6 @@ class LinearMachine(LinearParameters, CostParameters, Machine):
     """A machine whose w is a vector of the features."""
 
     loss: str
-    _last_alpha: np.ndarray
-    _last_C: float
     #: `coef_` as a sparse matrix, where that was asked for.
     _sparse: Any
     _crisp = True
@@ -135,9 +133,8 @@ class LinearMachine(LinearParameters, CostParameters, Machine):
             "_support": None,
         }
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """⟨w, z⟩ + b for new rows: one column a problem."""
-        Z = self._check_new(X)
+    def _scores(self, Z: Any) -> np.ndarray:
+        """⟨w, z⟩ + b for rows that have been checked: one column a problem."""
         w: Any = self.model_.w if self._sparse is None else self._sparse
         return np.asarray(safe_sparse_dot(Z, w.T, dense_output=True)).reshape(Z.shape[0], -1) + self.intercept_
 

@@ -49,6 +49,15 @@ class LinearSVR(LinearMachine, Regressor):
     - `tol` is the relative duality gap, which bounds the error of the objective. scikit-learn's is a KKT violation.
     - `max_iter` counts the iterations of the solver at hand and has no limit by default.
     - There are support vectors and dual variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import LinearSVR
+    >>> X = np.arange(10.0)[:, None]
+    >>> model = LinearSVR(C=10.0, epsilon=0.1).fit(X, 2.0 * X[:, 0] + 1.0)
+    >>> model.coef_.round(2), model.predict([[20.0]]).round(0)
+    (array([1.98]), array([41.]))
     """
 
     epsilon: float = 0.0
@@ -93,4 +102,4 @@ class LinearSVR(LinearMachine, Regressor):
         """The values of rows."""
         if is_on_dask(X):
             return on_dask(self).predict(X)
-        return self._scores(X)[:, 0]
+        return self._scores(self._check_new(X))[:, 0]

@@ -49,6 +49,17 @@ class OneClassSVM(NuParameters, OutlierMixin, KernelMachine):
     - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
     - A row whose decision value is below rounding is on the threshold: 0, and usual.
     - `random_state`, `solver`, `max_time` and `warm_start` are ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import OneClassSVM
+    >>> usual = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = OneClassSVM(nu=0.1, gamma=0.5).fit(usual)
+    >>> model.predict([[0.0, 0.0], [4.0, 4.0]])
+    array([ 1, -1])
+    >>> bool(model.certificate_.relative_gap < 1e-4)
+    True
     """
 
     #: The threshold is a free bias by definition.

@@ -55,6 +55,17 @@ class NuSVC(NuMachine, KernelClassifier):
     - `class_weight` and `sample_weight` are used, and count in whether nu is feasible.
     - A nu that leaves no margin to speak of is refused, with one that does.
     - `multi_class`, `solver`, `max_time` and `warm_start` are ours.
+
+    Examples
+    --------
+    >>> from maxmargin import NuSVC
+    >>> from maxmargin.data import toys
+    >>> X, y = toys.overlapping()
+    >>> model = NuSVC(nu=0.3).fit(X, y)
+    >>> len(model.support_) >= 0.3 * len(y)
+    True
+    >>> bool(model.certificate_.relative_gap < 1e-4)
+    True
     """
 
     def _check_splits(self, data: Samples, splits: Any) -> None:
@@ -101,6 +112,15 @@ class NuSVR(NuMachine, CostParameters, KernelRegressor):
       weight; in scikit-learn they do not look at `sample_weight`.
     - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
     - `random_state`, `solver`, `max_time` and `warm_start` are ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import NuSVR
+    >>> X = np.linspace(0.0, 6.0, 50)[:, None]
+    >>> model = NuSVR(nu=0.2, C=10.0, gamma=1.0).fit(X, np.sin(X[:, 0]))
+    >>> len(model.support_) >= 0.2 * len(X), round(model.score(X, np.sin(X[:, 0])), 1)
+    (True, 1.0)
     """
 
     def _loss(self) -> Loss:

@@ -111,6 +111,24 @@ class BiasParameters:
 
 
 @estimator
+class ApproximationParameters:
+    """What kernel machines take that may be made of landmarks.
+
+    Parameters
+    ----------
+    approximation : "nystroem", default None
+        Look for the weights in the span of some rows, the landmarks, for data with too many support vectors. The
+        certificate is that of the exact problem. None is the exact problem itself.
+    n_landmarks : int or "auto", default "auto"
+        How many landmarks at most; the model is made of them alone. "auto" takes as many as pay within `cache_size`,
+        and goes on with the exact solver where `tol` asks for more.
+    """
+
+    approximation: str | None = None
+    n_landmarks: int | str = "auto"
+
+
+@estimator
 class WidthParameters:
     """What machines with a tube take.
 
@@ -251,10 +269,11 @@ class SearchParameters:
         The values of C to try.
     cv : int, splitter or iterable, default 5
         Folds, as for scikit-learn's `GridSearchCV`.
-    scoring : str or callable, default None
-        Any scorer of scikit-learn's; None is accuracy (R² of a regression).
-    refit : bool, default True
-        Whether to train the best on all rows, to predict by.
+    scoring : str, callable, or a list or dict of several, default None
+        Any scorer of scikit-learn's; None is accuracy (R² of a regression). `cv_results_` has all of several.
+    refit : bool, str or callable, default True
+        Whether to train the best on all rows, to predict by. Of several scorers, the name of the one that decides
+        (with False, the first does); a function of `cv_results_` gives the place of the best.
     tol : float, default 1e-4
         The relative gap of the refit.
     cv_tol : float, default 1e-3
@@ -265,6 +284,8 @@ class SearchParameters:
         Seconds for everything; folds that did not fit in are not scored.
     random_state : int, RandomState or None, default None
         For solvers that shuffle; None is a fixed seed, so that a fit can be repeated.
+    n_jobs : int, default None
+        Threads for the fits in the folds: None and −1 are all cores. Results do not depend on it.
     verbose : bool, default False
         Say after each fold how far it is.
     """
@@ -272,12 +293,13 @@ class SearchParameters:
     Cs: Any = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     cv: Any = 5
     scoring: Any = None
-    refit: bool = True
+    refit: Any = True
     tol: float = 1e-4
     cv_tol: float = 1e-3
     solver: Any = "auto"
     max_time: float | None = None
     random_state: Any = None
+    n_jobs: int | None = None
     verbose: Any = False
 
 

@@ -10,7 +10,13 @@ from sklearn.base import RegressorMixin
 from maxmargin.estimators.base import Machine
 from maxmargin.estimators.callbacks import with_callbacks
 from maxmargin.estimators.kernel_machine import KernelMachine
-from maxmargin.estimators.parameters import BiasParameters, CostParameters, WidthParameters, estimator
+from maxmargin.estimators.parameters import (
+    ApproximationParameters,
+    BiasParameters,
+    CostParameters,
+    WidthParameters,
+    estimator,
+)
 from maxmargin.losses import Loss
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.training.samples import Samples
@@ -68,7 +74,7 @@ class KernelRegressor(KernelMachine, Regressor):
 
 
 @estimator
-class SVR(CostParameters, WidthParameters, BiasParameters, KernelRegressor):
+class SVR(CostParameters, WidthParameters, BiasParameters, ApproximationParameters, KernelRegressor):
     """ε-support vector regression with a kernel: min ½‖w‖² + C Σ max(0, |z − t| − ε).
 
     Attributes
@@ -89,7 +95,18 @@ class SVR(CostParameters, WidthParameters, BiasParameters, KernelRegressor):
     - The intercept is the best one for w, the middle where several are equally good.
     - New rows may be sparse or dense whatever the training rows were, and indices may be 64 bits wide.
     - ``C=inf`` is refused.
-    - `random_state`, `bias`, `solver`, `max_time` and `warm_start` are ours.
+    - `random_state`, `bias`, `solver`, `approximation`, `n_landmarks`, `max_time` and `warm_start` are ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import SVR
+    >>> X = np.linspace(0.0, 6.0, 50)[:, None]
+    >>> model = SVR(C=10.0, epsilon=0.05, gamma=1.0).fit(X, np.sin(X[:, 0]))
+    >>> round(model.score(X, np.sin(X[:, 0])), 2), len(model.support_) < 25
+    (1.0, True)
+    >>> model.certificate_.relative_gap < 1e-4
+    True
     """
 
     def _loss(self) -> Loss:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.estimators.html_repr import HTMLRepr
 from maxmargin.estimators.parameters import SearchParameters
 from maxmargin.kernels import Kernel, Linear
+from maxmargin.numeric.parallel import at_most
 from maxmargin.result import Reason, Status
 from maxmargin.training.budget import SPENT, Budget
 from maxmargin.training.samples import Samples
@@ -33,6 +34,26 @@ from maxmargin.training.train import Solution, Task
 #: The share of the time that goes into the search where the best is fitted to all rows afterwards, and how much of the
 #: rest that fit may use: looking at its data takes time, too.
 SEARCH, SHORT = 0.6, 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class _Scorers:
+    """What scores the fits of a search, and the scores of each of several, of shape (Cs, gammas, folds)."""
+
+    scorer: Any
+    several: bool
+    #: The name of the one that decides.
+    decisive: str
+    scores: dict[str, np.ndarray]
+
+    def score(self, place: tuple[int, int, int], machine: Any, X: Any, y: np.ndarray) -> float:
+        """The score that decides; the others are kept."""
+        found = self.scorer(machine, X, y)
+        if not self.several:
+            return float(found)
+        for name, one in found.items():
+            self.scores[name][place] = one
+        return float(found[self.decisive])
 
 
 class Search(HTMLRepr, SearchParameters, BaseEstimator):
@@ -64,22 +85,20 @@ class Search(HTMLRepr, SearchParameters, BaseEstimator):
         kernels = self._kernels(base, data)
         self.gammas_ = np.array([getattr(kernel, "gamma", np.nan) for kernel in kernels], dtype=np.float64)
         folds = self._folds(base, data, targets, (X, y, groups))
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise InvalidInput(
-                f"{type(self).__name__} chooses by one score, and scoring is {self.scoring!r}; name one scorer, or use"
-                f" GridSearchCV for several"
-            )
-        scorer = check_scoring(base, self.scoring)
+        scorers = self._scorers(base, len(kernels), len(folds))
         searching = budget
         if self.refit and budget.max_time is not None:
             searching = replace(budget, max_time=SEARCH * budget.max_time)
         cache = getattr(base, "cache_size", 0.0) * 1e6
         grid = Grid(self.Cs_, kernels, folds, self.cv_tol, cache)
-        scores, gaps = grid.scores(data, partial(self._fold, base, targets, scorer), searching, self._tell)
+        with at_most(self.n_jobs):
+            make = partial(self._fold, base, targets, scorers, folds)
+            scores, gaps = grid.scores(data, make, searching, self._tell)
         if searching.interrupted:
             if not np.isfinite(scores).any():
                 raise KeyboardInterrupt  # there is nothing to choose by
         self.worst_gap_ = float(gaps.max())
+        self.all_scores_ = {**scorers.scores, scorers.decisive: scores}
         self._conclude(scores)
         self.status_ = self._status(scores, budget)
         if self.refit:  # 5.
@@ -103,8 +122,29 @@ class Search(HTMLRepr, SearchParameters, BaseEstimator):
             return Status(Reason.MAX_TIME, f"{done}; raise max_time, or try fewer values")
         return Status(Reason.CONVERGED, done)
 
-    def _fold(self, base: Any, targets: np.ndarray, scorer: Any, part: Part) -> Fold:
+    def _scorers(self, base: Any, gammas: int, folds: int) -> _Scorers:
+        """What scores, and which score decides."""
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0):
+            raise InvalidInput(f"n_jobs is {self.n_jobs!r}; it must be a number of threads, -1 for all, or None")
+        scorer = check_scoring(base, self.scoring)
+        several = isinstance(self.scoring, list | tuple | set | dict)
+        names = list(self.scoring) if several else ["score"]
+        decisive = self.refit if several and isinstance(self.refit, str) else names[0]
+        if (several and self.refit is True) or decisive not in names or (isinstance(self.refit, str) and not several):
+            raise InvalidInput(
+                f"refit is {self.refit!r}; with several scorers it must name the one that decides ({', '.join(names)}),"
+                f" or be False or a function of cv_results_; with one it is True, False or a function"
+            )
+        shape = (len(self.Cs_), gammas, folds)
+        return _Scorers(scorer, several, decisive, {name: np.full(shape, np.nan) for name in names})
+
+    def _fold(
+        self, base: Any, targets: np.ndarray, scorers: _Scorers, folds: Sequence[tuple[Any, np.ndarray]], part: Part
+    ) -> Fold:
         """The problems of a fold, and how a machine that is made of their solutions scores."""
+        f = next(k for k, (_, test) in enumerate(folds) if test is part.test)
+        gamma = getattr(getattr(part.kernel, "source", None) or part.kernel, "gamma", np.nan)
+        g = int(np.flatnonzero(self.gammas_ == gamma)[0]) if np.isfinite(gamma) else 0
         machine = copy(base)
         machine.__dict__.pop("feature_names_in_", None)
         if hasattr(machine, "kernel"):
@@ -117,7 +157,8 @@ class Search(HTMLRepr, SearchParameters, BaseEstimator):
             fitted.C = C
             setting = fitted._setting(part.samples, part.kernel)
             fitted.__dict__.update(fitted._fitted(setting, tasks, solutions))
-            return float(scorer(fitted, part.left_out, targets[part.test]))
+            c = int(np.flatnonzero(self.Cs_ == C)[0])
+            return scorers.score((c, g, f), fitted, part.left_out, targets[part.test])
 
         return Fold(tasks, score)
 
@@ -165,8 +206,12 @@ class Search(HTMLRepr, SearchParameters, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        best = float(np.nanmax(judged))
-        c, g = np.argwhere(judged == best)[0]
+        if callable(self.refit):
+            c, g = np.unravel_index(int(self.refit(self.cv_results_)), judged.shape)
+            best = float(judged[c, g])
+        else:
+            best = float(np.nanmax(judged))
+            c, g = np.argwhere(judged == best)[0]
         best = best if np.isfinite(scores).any() else np.nan
         self.best_score_ = best
         self.best_index_ = (int(c), int(g))
@@ -181,19 +226,17 @@ class Search(HTMLRepr, SearchParameters, BaseEstimator):
         check_is_fitted(self)
         names = ["C", *(["gamma"] if np.isfinite(self.gammas_).any() else [])]
         cells = [(float(C), float(gamma))[: len(names)] for C in self.Cs_ for gamma in self.gammas_]
-        scores = self.fold_scores_.reshape(len(cells), -1)
-        mean = scores.mean(axis=1)
-        ordered = np.where(np.isfinite(mean), -mean, np.inf)
         results: dict[str, Any] = {"params": [dict(zip(names, cell, strict=True)) for cell in cells]}
         results |= {f"param_{name}": np.array([cell[k] for cell in cells]) for k, name in enumerate(names)}
-        results |= {f"split{k}_test_score": scores[:, k] for k in range(scores.shape[1])}
-        rank = 1 + (ordered[None, :] < ordered[:, None]).sum(axis=1)
-        return {
-            **results,
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=1),
-            "rank_test_score": rank.astype(np.int32),
-        }
+        for name, by_cell in self.all_scores_.items():
+            scores = by_cell.reshape(len(cells), -1)
+            mean = scores.mean(axis=1)
+            ordered = np.where(np.isfinite(mean), -mean, np.inf)
+            rank = 1 + (ordered[None, :] < ordered[:, None]).sum(axis=1)
+            results |= {f"split{k}_test_{name}": scores[:, k] for k in range(scores.shape[1])}
+            results |= {f"mean_test_{name}": mean, f"std_test_{name}": scores.std(axis=1)}
+            results[f"rank_test_{name}"] = rank.astype(np.int32)
+        return results
 
     def summary(self) -> str:
         """The best parameters and how sure that is, in a few lines."""

@@ -79,6 +79,16 @@ class SVCCV(BiasParameters, KernelSearch, ClassifierSearch):
         ``plot()`` draws them.
     worst_gap_ : float
         The worst relative gap of a fit in a fold.
+
+    Examples
+    --------
+    >>> from maxmargin import SVCCV
+    >>> from maxmargin.data import toys
+    >>> search = SVCCV(Cs=[0.1, 1.0, 10.0], gammas=["scale", 1.0], cv=3).fit(*toys.moons())
+    >>> search.scores_.shape, sorted(search.best_params_)
+    ((3, 2), ['C', 'gamma'])
+    >>> search.best_estimator_.certificate_.holds(1e-4)
+    True
     """
 
     multi_class: str = "ovo"
@@ -115,6 +125,15 @@ class LinearSVCCV(ClassifierSearch):
         Scores; there is one column for gamma.
     worst_gap_ : float
         The worst relative gap of a fit in a fold.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVCCV
+    >>> from maxmargin.data import toys
+    >>> X, y = toys.overlapping()
+    >>> search = LinearSVCCV(Cs=[0.01, 0.1, 1.0], cv=3).fit(X, y)
+    >>> search.scores_.shape, search.best_params_["C"] in (0.01, 0.1, 1.0)
+    ((3, 1), True)
     """
 
     loss: str = "squared_hinge"
@@ -145,6 +164,15 @@ class SVRCV(BiasParameters, WidthParameters, RegressorMixin, KernelSearch):
         ``plot()`` draws them.
     worst_gap_ : float
         The worst relative gap of a fit in a fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import SVRCV
+    >>> X = np.linspace(0.0, 6.0, 60)[:, None]
+    >>> search = SVRCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=3).fit(X, np.sin(X[:, 0]))
+    >>> search.scores_.shape, search.best_estimator_.certificate_.holds(1e-4)
+    ((2, 2), True)
     """
 
     def _machine(self) -> SVR:

@@ -139,6 +139,12 @@ class Gram:
         sums = self.X[rows] @ v if self.kernel.given else self._rows_product(rows, v)
         return sums + self.offset * float(v.sum())
 
+    def product_among(self, support: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The rows `support` of it, which are the only ones that v has numbers for: half the kernel values suffice."""
+        if self.kernel.given or not self.kernel.symmetric:
+            return self.product_of(support, v)
+        return self._square_product(support, v[support]) + self.offset * float(v.sum())
+
     def _rows_product(self, rows: np.ndarray, v: np.ndarray) -> np.ndarray:
         out, columns = np.zeros(rows.size), np.flatnonzero(v)
         for first in range(0, columns.size, self._width):

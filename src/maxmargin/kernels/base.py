@@ -263,10 +263,11 @@ def scale_gamma(gamma: float | str, X: Matrix, weights: np.ndarray | None = None
         return 1.0 / X.shape[1]
     if gamma != "scale":
         return float(gamma)
-    if weights is None or weights.min() == weights.max():
-        variance = _variance(X)
-    else:
-        variance = _weighted_variance(X, weights / weights.sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        if weights is None or weights.min() == weights.max():
+            variance = _variance(X)
+        else:
+            variance = _weighted_variance(X, weights / weights.sum())
     if not np.isfinite(variance):
         raise InvalidInput("gamma='scale' overflows on values this large; scale the features or give gamma a number")
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

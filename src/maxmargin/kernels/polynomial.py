@@ -9,6 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels.base import Kernel, check_constant, check_gamma, dot, scale_gamma, sqnorms
+from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.double_double import exact_dot
 
 
@@ -72,15 +73,25 @@ class Polynomial(Kernel):
         return float(bound), np.inf
 
     def _of_dot(self, K: np.ndarray) -> np.ndarray:
-        K *= self.gamma
-        K += self.coef0
-        with np.errstate(over="ignore"):  # the border refuses data on which it overflows
-            return _power(K, int(self.degree))
-
-
-def _power(K: np.ndarray, degree: int) -> np.ndarray:
-    """K to a whole power by products, which take a hundredth of the time of a power."""
-    if degree == 1:
+        rows = K.reshape(1, -1) if K.ndim == 1 else K if K.flags.c_contiguous else K.T
+        _powers(rows, K.dtype.type(self.gamma), K.dtype.type(self.coef0), int(self.degree))
         return K
-    half = _power(K, degree // 2)
-    return half * half * K if degree % 2 else half * half
+
+
+@compiled
+def _powers(K, gamma, coef0, degree):
+    """(γK + c)^degree in place, row by row; what overflows is infinite, and the border refuses such data."""
+    base = np.empty(K.shape[1], K.dtype)
+    for i in range(K.shape[0]):
+        row, left = K[i], degree
+        for j in range(len(row)):
+            base[j] = gamma * row[j] + coef0
+            row[j] = 1.0
+        while left > 0:
+            if left % 2 == 1:
+                for j in range(len(row)):
+                    row[j] *= base[j]
+            left //= 2
+            if left > 0:
+                for j in range(len(row)):
+                    base[j] *= base[j]

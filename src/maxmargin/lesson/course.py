@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
+from maxmargin.errors import InvalidInput
 from maxmargin.lesson import notation, sources
 from maxmargin.lesson.exercises import PRELUDE
-from maxmargin.lesson.part import Part
+from maxmargin.lesson.part import Part, Picture
 from maxmargin.lesson.prose import inline, paragraph, python, rich_table
 from maxmargin.lesson.source000 import MARGIN, SUBGRADIENT
 from maxmargin.lesson.source000_ascent import COORDINATE, PROJECTED
@@ -50,6 +52,14 @@ INTRODUCTION = (
     " of 50 samples each that overlap, two that can be separated, two moons, a disc in a ring, and 569 tumours with 30"
     " measurements each.",
 )
+
+
+def figure(name: str) -> Any:
+    """Draw a figure of the course, for a notebook."""
+    pictures = {one.name: one for part in PARTS for one in part.shown if isinstance(one, Picture)}
+    if name not in pictures:
+        raise InvalidInput(f"the course has no figure {name!r}; it has: {', '.join(pictures)}")
+    return pictures[name].draw(None)
 
 
 def introduction() -> str:

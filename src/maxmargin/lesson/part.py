@@ -87,6 +87,8 @@ class Part:
     shown: tuple[Shown, ...]
     notice: tuple[str, ...]
     exercises: tuple[Exercise, ...]
+    #: A run for the lesson on the site, where `shown` has none: all of them would make the one page too large.
+    recorded: Recording | None = None
     #: Names in `maxmargin.lesson.twins`.
     twins: tuple[str, ...] = ()
     #: The same by this library, as code that runs after PRELUDE.

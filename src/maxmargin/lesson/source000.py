@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import toys
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source000 as exercises
 from maxmargin.lesson.figures import Hyperplane, plot
-from maxmargin.lesson.part import Formula, Part, Picture, Rows, Table
+from maxmargin.lesson.part import Formula, Part, Picture, Recording, Rows, Table
 
 COSTS = (0.01, 1.0, 100.0)
 #: Learning rates of algorithm 1: too small, right, too large, and so large that it diverges.
@@ -83,6 +83,11 @@ print(result.certificate)
             "The same data for three values of $C$.",
             plot("grid_of", lambda: {f"C = {C:g}": fits.exact(toys.overlapping, C) for C in COSTS}),
         ),
+    ),
+    recorded=Recording(
+        "margin-run",
+        "Sequential minimal optimisation finds this margin, one pair of samples at a time.",
+        runs.margin,
     ),
     notice=(
         "For $C = 1$ the margin is <<width>> wide. <<violating>> of 100 samples violate it; <<wrong>> of these have a"
@@ -189,6 +194,11 @@ result = solve(problem, Subgradient(step=0.01, objective="lam"), start=start, ma
             plot("descent", paths, start=fits.START),
         ),
         Table("The four runs of 200 steps.", rates_table),
+    ),
+    recorded=Recording(
+        "subgradient-run",
+        "Algorithm 1 to step through, from $a = 0$: the objective may rise from one step to the next.",
+        runs.subgradient,
     ),
     notice=(
         r"With $\eta = 0.05$ the objective rose in <<rises>> of <<steps>> steps. A step along a sub-gradient need not"

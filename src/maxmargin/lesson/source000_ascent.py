@@ -87,6 +87,11 @@ solve(problem, "projected-gradient")           # without a step: it finds λ_max
             plot("support", lambda: list(rates(40).values())[1]),
         ),
     ),
+    recorded=Recording(
+        "projected-run",
+        "The run with the second learning rate to step through: watch multipliers reach 0 and leave it.",
+        lambda: list(rates(600).values())[1],
+    ),
     notice=(
         r"The limit is $2c/\lambda_{\max} =$ <<limit>>. A shorter step converges for certain; a fiftieth of it"
         " crawls. A step somewhat above it may still be rescued by clipping, but at three times the limit the"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from maxmargin.lesson import runs
 from maxmargin.lesson.exercises import source000 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture
+from maxmargin.lesson.part import Formula, Part, Picture, Recording
 
 DUALITY = Part(
     key="duality",
@@ -43,6 +44,11 @@ DUALITY = Part(
             " several multipliers. Second panel: its minimum as a function of the multiplier.",
             plot("lagrangian", None, multipliers=(0.0, 1.0, 2.0, 3.0)),
         ),
+    ),
+    recorded=Recording(
+        "duality-run",
+        "A solver of the dual at work: the primal value comes from above, the dual value from below.",
+        runs.duality,
     ),
     notice=(
         "No curve of the first panel lies above $x^2$ in the allowed region. The lowest point of each curve is one"
@@ -96,6 +102,11 @@ CONJUGATE = Part(
             " loss (figure 7 of source 000).",
             plot("conjugate", lambda: "hinge", u=-0.5),
         ),
+    ),
+    recorded=Recording(
+        "conjugate-run",
+        "Coordinate ascent with the squared hinge. Its conjugate sets no upper bound: no multiplier is clipped at $C$.",
+        runs.conjugate,
     ),
     notice=(
         r"At its best the line of slope $-\half$ is half a unit *below* the hinge, so $\ell^*(-\half) = -\half$.",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import toys
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source001 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture, Rows, Table
+from maxmargin.lesson.part import Formula, Part, Picture, Recording, Rows, Table
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 from maxmargin.solvers import GradientAscent, StochasticAscent
@@ -86,6 +86,11 @@ solve(Problem(X, y, C=1.0, bias="augmented"))         # step 1 of source 001
                 },
             ),
         ),
+    ),
+    recorded=Recording(
+        "multipliers-run",
+        "Coordinate ascent, one multiplier at a time, with the bias as the last weight.",
+        runs.multipliers,
     ),
     notice=(
         r"A sample outside the margin has $\alpha_i = 0$ and $\beta_i = C$. A sample with positive slack has"
@@ -178,6 +183,11 @@ solve(problem, GradientAscent())                                                
             " full gradient.",
             plot("race", ascents, against="iterations", x_scale="linear"),
         ),
+    ),
+    recorded=Recording(
+        "ascent-run",
+        "Stochastic gradient ascent to step through, one sample at a time.",
+        runs.ascent,
     ),
     notice=(
         "After <<steps>> steps the constant step has reached a gap of <<constant>>; with steps that shrink like $1/t$"

@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.data import toys
 from maxmargin.kernels import RBF, Polynomial
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source002 as exercises
 from maxmargin.lesson.figures import plot
 from maxmargin.lesson.part import Formula, Part, Picture, Recording, Rows, Table
@@ -208,6 +208,11 @@ solve(Problem(K, y, kernel="precomputed", C=1.0))  # the same machine
                 across=2,
             ),
         ),
+    ),
+    recorded=Recording(
+        "kernels-run",
+        "SMO with a kernel on the disc in the ring, one pair at a time.",
+        runs.kernels,
     ),
     notice=(
         r"For $\gamma = 0.1, 1, 10, 100$ there are <<counts>> and <<last>> support vectors. Where nearly every sample"

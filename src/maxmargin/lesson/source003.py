@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import toys
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source003 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture
+from maxmargin.lesson.part import Formula, Part, Picture, Recording
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 
@@ -68,6 +68,11 @@ for loss in ("hinge", "least-squares", "logistic"):
             "The three losses on the overlapping clouds.",
             plot("grid_of", three_losses),
         ),
+    ),
+    recorded=Recording(
+        "losses-run",
+        "Newton's method on the logistic loss: no sample has a multiplier of 0.",
+        runs.losses,
     ),
     notice=(
         "The hinge is the only one of the three with a kink and with a flat part. The flat part makes solutions"
@@ -142,6 +147,11 @@ G(w, alpha), G.best_w(alpha), G.best_alpha(w)
             plot("saddle", None),
         ),
     ),
+    recorded=Recording(
+        "saddle-run",
+        "Gradient ascent in $\\alpha$, with $w(\\alpha)$ for each of its steps: the path towards the saddle point.",
+        runs.saddle,
+    ),
     notice=(
         r"At the solution the maximum over $\alpha$ is <<top>> and the minimum over $w$ is <<bottom>>: the exchange"
         " costs nothing.",
@@ -206,6 +216,11 @@ kinds.counts, kinds.outside, kinds.free, kinds.bound, kinds.candidate
             " its two flat pieces and its vertical piece are the three kinds.",
             plot("kkt", lambda: fits.exact(toys.overlapping), title="two overlapping clouds, C = 1"),
         ),
+    ),
+    recorded=Recording(
+        "kinds-run",
+        "SMO on the moons with $C = 10$: samples become free, bound, and outside again.",
+        runs.kinds,
     ),
     notice=(
         "<<outside>> samples are not support vectors, <<free>> are free and <<bound>> are bound.",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import toys
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source003 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture
+from maxmargin.lesson.part import Formula, Part, Picture, Recording
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 from maxmargin.solvers import SGD, CoordinateAscent, Pegasos
@@ -83,6 +83,11 @@ solve(problem, SGD(), tol=1e-7, max_iter=100, every=1)
             " epoch. Its axis is linear, so a constant factor per epoch is a straight line.",
             plot("race", duel, against="iterations", x_scale="linear"),
         ),
+    ),
+    recorded=Recording(
+        "sgd-run",
+        "Stochastic gradient descent to step through, epoch by epoch: the gap falls, and then swings.",
+        runs.sgd,
     ),
     notice=(
         "After the first epochs coordinate ascent multiplies its gap by about <<factor>> per epoch, which is a straight"

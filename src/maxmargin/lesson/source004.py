@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.data import toys
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source004 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture, Printed
+from maxmargin.lesson.part import Formula, Part, Picture, Printed, Recording
 from maxmargin.problem import Problem
 from maxmargin.result import Result
 
@@ -106,6 +106,11 @@ solve(problem, DualQP(hard="multipliers"), tol=1e-8)          # the same program
             plot("grid_of", outlier_fits),
         ),
     ),
+    recorded=Recording(
+        "programs-run",
+        "The hard margin by SMO: the multipliers have no upper bound.",
+        runs.programs,
+    ),
     notice=(
         "The hard margin is <<before>> wide. One outlier narrows it to <<after>>, although the classes remain"
         " separable. With $C = 1$ it is <<soft>> wide again; the outlier pays with a slack of <<slack>>.",
@@ -189,6 +194,11 @@ result.support_biases  # b from each support vector
             plot("boundary", candidate_run, title="six samples, hard margin"),
         ),
     ),
+    recorded=Recording(
+        "kkt-run",
+        "SMO on the separable clouds. Open the KKT conditions: their residuals fall until all of them hold.",
+        runs.kkt,
+    ),
     notice=(
         "$b$ from each support vector: <<biases>>.",
         "In the last figure all six samples are on the boundary; <<free>> of them are support vectors and"
@@ -270,6 +280,11 @@ proof.alpha, proof.distance, proof.margin_bound
             "The hard margin of the overlapping clouds: no hyperplane, but a proof. One point lies in both hulls.",
             plot("boundary", inseparable),
         ),
+    ),
+    recorded=Recording(
+        "hulls-run",
+        "Frank and Wolfe's method on the overlapping clouds, $C = 0.1$: the nearest points of the reduced hulls.",
+        runs.hulls,
     ),
     notice=(
         r"The nearest points are <<width>> apart, which is $2/\|w\|$.",

@@ -11,10 +11,10 @@ import numpy as np
 from maxmargin.data import toys
 from maxmargin.errors import MaxMarginError
 from maxmargin.kernels import Polynomial
-from maxmargin.lesson import fits
+from maxmargin.lesson import fits, runs
 from maxmargin.lesson.exercises import source004 as exercises
 from maxmargin.lesson.figures import plot
-from maxmargin.lesson.part import Formula, Part, Picture, Printed, Rows, Table
+from maxmargin.lesson.part import Formula, Part, Picture, Printed, Recording, Rows, Table
 from maxmargin.loop import solve
 from maxmargin.problem import Problem
 from maxmargin.result import Result
@@ -94,6 +94,11 @@ result.w, result.b   # its own hyperplane, not rescaled
             plot("grid_of", perceptrons),
         ),
         Table("What the three hyperplanes are made of.", perceptron_table),
+    ),
+    recorded=Recording(
+        "perceptron-run",
+        "The perceptron to step through, one correction at a time.",
+        runs.perceptron,
     ),
     notice=(
         "In the order of the data the perceptron made <<corrections>> corrections with <<samples>> samples. Its nearest"
@@ -235,6 +240,11 @@ solve(Problem(X, y, kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0), C=1.0))  
             refusal,
             wrapped=True,
         ),
+    ),
+    recorded=Recording(
+        "size-run",
+        "SMO with the kernel of degree two.",
+        runs.size,
     ),
     notice=(
         "With <<longest>> samples of two features the primal took <<tall_primal>> s and the dual <<tall_dual>> s."

@@ -35,6 +35,8 @@ from maxmargin.solvers.base import SolverFailed, start_beta
 GROWN = 1e100
 #: Passes over the data after which a solver has stalled where another one would follow it.
 PASSES = 3e3
+#: The share of its seconds by which a proof that is due may end late: the step that it waited for took some.
+LATE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +131,11 @@ class Run:
                     pass
         except clock.TimeUp:
             reason, self.looked = Reason.MAX_TIME, False
-            self.iterate = None if self.iterate is None else _trusted(self.iterate)
+            self.iterate = None if self.iterate is None else self._trusted(self.iterate)
         except KeyboardInterrupt:
             if self.iterate is None:
                 raise
-            reason, self.looked, self.iterate = Reason.INTERRUPTED, False, _trusted(self.iterate)
+            reason, self.looked, self.iterate = Reason.INTERRUPTED, False, self._trusted(self.iterate)
         return self.end(reason, start)
 
     def advance(self, iterates: Iterator[Iterate], max_iter: int | None = None) -> Reason | None:
@@ -201,7 +203,9 @@ class Run:
         When the time is over, the look is the proof as well: there is none for two.
         """
         pressed = reason is Reason.MAX_TIME
-        if iterate is None or (pressed and self._too_late(iterate)):
+        if pressed and iterate is not None and self.schedule.deadline is not None and self._too_late(iterate, LATE):
+            iterate = self.schedule.deadline.of_w(iterate)  # without β there may be time
+        if iterate is None or (pressed and self._too_late(iterate, LATE)):
             if len(self.trace) and iterate is not None:
                 return None
             iterate = Iterate(beta=start_beta(self.problem, start))
@@ -212,14 +216,22 @@ class Run:
                 iterate = Iterate(beta=start_beta(self.problem, Iterate()))
         return self._look(iterate, pressed)
 
-    def _too_late(self, iterate: Iterate) -> bool:
+    def _trusted(self, iterate: Iterate) -> Iterate:
+        """What may be believed of the last iterate of a solver that was broken off: most are half changed views."""
+        if iterate.beta is None or (self.solver.copies and not iterate.linked):
+            return replace(iterate, scores=None)
+        return replace(iterate, w=None, b=None, scores=None, linked=True)
+
+    def _too_late(self, iterate: Iterate, late: float = 0.0) -> bool:
         """Whether a proof must begin now to be done in time: of this point, or of the best one so far."""
         if self.schedule.deadline is None:
             return False
-        return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []))
+        return self.schedule.deadline.reached(iterate, *([self.best.point()] if len(self.trace) else []), late=late)
 
     def _look(self, iterate: Iterate, fresh: bool = False, bounded: bool = False) -> Reason | None:
         tick = now()
+        if self.schedule.deadline is not None:
+            iterate = self.schedule.deadline.provable(iterate)
         self.schedule.look(iterate)
         # Where the solver thinks that it is done, the first look may as well be the last one: straight from the data.
         fresh = fresh or (iterate.estimate is not None and iterate.estimate <= self.tol)
@@ -238,7 +250,10 @@ class Run:
         return reason or (Reason.CALLBACK if stopped else None)
 
     def _verdict(self, certificate: Certificate, fresh: Examined | None) -> Reason | None:
-        if certificate.relative_gap <= self.confirm_at:
+        told = certificate if fresh is None else fresh.certificate
+        scale = max(abs(told.primal), abs(told.dual))
+        # A fresh look has its rounding in its gap, which may be all that is left of it.
+        if certificate.relative_gap <= self.confirm_at or told.gap - told.rounding <= self.confirm_at * scale:
             if fresh is None:
                 fresh = examine(
                     self.problem, self.best.point(), wanted=self.tol
@@ -290,7 +305,7 @@ class Run:
         raw = point.beta if point.raw is None else point.raw
         self.trace.add(point.k, seconds, certificate, seen.accuracy, float(raw.sum()))
         if self.snapshots:
-            w = point.w[: self.problem.X.shape[1]] if self.problem.linear else point.w
+            w = self.problem.normal(point.w) if self.problem.linear else point.w
             b = self.problem.space.bias(point.w) + (point.b or 0.0)
             self.trace.snapshots.append(
                 Snapshot(point.k, seconds, w.copy(), b, point.beta.copy(), raw.copy(), point.event)
@@ -344,7 +359,7 @@ class Run:
         if reason is Reason.DIVERGED:
             return f"{gap} at the best point so far; {self._shorter_steps()}"
         if reason is Reason.FINISHED:
-            return f"{gap}, asked for {self.tol:g}; for a smaller gap try another solver (maxmargin.list_solvers())"
+            return f"{gap}, asked for {self.tol:g}; for a smaller gap {self.solver.further}"
         return f"{gap}, asked for {self.tol:g}; {advice(self.problem, certificate, self.tol)}"
 
     def _shorter_steps(self) -> str:
@@ -358,13 +373,6 @@ class Run:
             f"the step {size:.3g} is too long and the iterates overshoot; below {longest} they cannot:"
             f" use step={0.5 * self.longest_step:.2g}"
         )
-
-
-def _trusted(iterate: Iterate) -> Iterate:
-    """What may be believed of the last iterate when the solver was broken off: they are live views, half changed."""
-    if iterate.beta is None:
-        return replace(iterate, scores=None)
-    return replace(iterate, w=None, b=None, scores=None, linked=True)
 
 
 def _grown(iterate: Iterate) -> bool:

@@ -6,10 +6,12 @@ limited keeps an eye on the clock: the point that is handed back must be proved,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from maxmargin.certificate.pair import proves_kkt
 from maxmargin.numeric.stopwatch import now
 from maxmargin.problem import Problem
 from maxmargin.problem.space import KernelSpace
@@ -102,14 +104,24 @@ class Schedule:
         return self.early
 
     def _cost(self, iterate: Iterate) -> float:
+        space = self.problem.space
         if iterate.scores is not None:
-            passes = 0
+            values = 0.0
         elif iterate.linked and iterate.w is not None and iterate.beta is not None:
-            passes = 1
+            values = space.work
+        elif isinstance(space, KernelSpace) and iterate.w is not None and iterate.beta is not None:
+            size = float(np.count_nonzero(iterate.beta))
+            values = (_values_of_w(iterate) + 0.5 * size * size) * space.value_work
         else:
-            passes = 2
+            values = 2 * space.work
         each = 60 if self.problem.bias == "free" else 30  # the best bias is looked for
-        return passes * self.problem.space.work + each * self.problem.n + LOOK_OVERHEAD
+        return values + each * self.problem.n + LOOK_OVERHEAD
+
+
+def _values_of_w(point: Iterate) -> float:
+    """The kernel values of a w that is not w(β): those of its own samples with all."""
+    assert point.w is not None
+    return float(len(point.w)) * float(np.count_nonzero(point.w))
 
 
 def _takes_long(problem: Problem) -> bool:
@@ -123,24 +135,53 @@ class Deadline:
     def __init__(self, problem: Problem, began: float, max_time: float) -> None:
         self.problem = problem
         self.wary_from, self.proved_by = began + EARLY * max_time, began + (1.0 + BEYOND) * max_time + SECONDS
+        #: The seconds in all.
+        self.whole = self.proved_by - began
 
     def near(self, point: Iterate) -> bool:
         """Whether it is wise to look at this point, as there may be no time for another."""
         moment = now()
         return moment >= self.wary_from and self._seconds(point) <= EARLY * (self.proved_by - moment)
 
-    def reached(self, *points: Iterate) -> bool:
-        """Whether the proof of one of these points would not be done in time, if it began any later."""
-        moment = now()
-        return moment >= self.wary_from and moment + max(map(self._seconds, points)) >= self.proved_by
+    def reached(self, *points: Iterate, late: float = 0.0) -> bool:
+        """Whether the proof of one of these points would not be done in time, if it began any later.
+
+        A proof that is under way may be `late` by this share of its seconds.
+        """
+        moment, seconds = now(), max(map(self._seconds, points))
+        return moment >= self.wary_from and moment + (1.0 - late) * seconds >= self.proved_by
 
     def _seconds(self, point: Iterate) -> float:
         """What a proof takes: its kernel values; half of those between the point's own samples are mirror images."""
         n = self.problem.n
-        if not point.linked or point.beta is None:
+        if point.beta is None or (point.w is None and not point.linked):
             return 2.0 * n * n * self._value_seconds
+        if not point.linked:
+            apart = self.provable(point)
+            return (_values_of_w(apart) + self._values_of_beta(apart.beta)) * self._value_seconds
         size = float(np.count_nonzero(point.beta))
         return size * (n - 0.5 * size) * self._value_seconds
+
+    def provable(self, point: Iterate) -> Iterate:
+        """The point with β = 0 where its w is another than w(β) and the proof of β takes more time than there ever was.
+
+        That proves little, but of a w that is the best that is known; a β of fewer samples would prove hardly more.
+        """
+        if point.linked or point.beta is None or point.w is None:
+            return point
+        seconds = self._values_of_beta(point.beta) * self._value_seconds
+        return self.of_w(point) if seconds > self.whole else point
+
+    def of_w(self, point: Iterate) -> Iterate:
+        """A point whose w is another than w(β) with β = 0, where that is feasible."""
+        apart = point.w is not None and not point.linked and not self.problem.total
+        return replace(point, beta=np.zeros(self.problem.n)) if apart else point
+
+    def _values_of_beta(self, beta: np.ndarray | None) -> float:
+        """The kernel values of a β that w does not belong to."""
+        assert beta is not None
+        size = float(np.count_nonzero(beta))
+        return 0.5 * size * size + (self.problem.n * size if proves_kkt(self.problem, beta) else 0.0)
 
     @cached_property
     def _value_seconds(self) -> float:

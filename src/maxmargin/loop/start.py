@@ -39,15 +39,16 @@ def _whole(problem: Problem, given: Any) -> Iterate:
     if isinstance(given, Result):
         given = given.point
     if isinstance(given, Iterate):
-        if given.beta is None or given.beta.shape != (problem.n,):
+        if given.beta is None or given.beta.shape != (problem.duals,):
             count = 0 if given.beta is None else len(given.beta)
-            raise InvalidInput(f"start has {count} samples; this problem has {problem.n}")
+            what = "samples" if problem.duals == problem.n else "dual variables"
+            raise InvalidInput(f"start has {count} {what}; this problem has {problem.duals}")
         same_space = given.w is not None and given.w.shape == (problem.space.size,)
         return replace(given, w=given.w if same_space else None, linked=given.linked or not same_space)
     if isinstance(given, tuple):
         w, b = given
         w = np.asarray(w, dtype=np.float64)
-        if not problem.linear or w.shape != (problem.X.shape[1],):
+        if not problem.linear or problem.family != "ordinary" or w.shape != (problem.X.shape[1],):
             raise InvalidInput(
                 f"start w has shape {w.shape}; a linear problem with {problem.X.shape[1]} features is needed"
             )
@@ -55,8 +56,10 @@ def _whole(problem: Problem, given: Any) -> Iterate:
         inside = float(b) / constant if constant else 0.0
         return Iterate(w=np.append(w, inside), b=float(b) if problem.bias == "free" else None)
     beta = np.asarray(given, dtype=np.float64)
-    if beta.shape != (problem.n,) or not np.isfinite(beta).all():
-        raise InvalidInput(f"start has shape {beta.shape}; a dual point is {problem.n} finite numbers")
+    shapes = (problem.duals,), problem.by_class(np.empty(problem.duals)).shape
+    if beta.shape not in shapes or not np.isfinite(beta).all():
+        raise InvalidInput(f"start has shape {beta.shape}; a dual point is {problem.duals} finite numbers")
+    beta = beta.ravel()
     return Iterate(beta=beta)
 
 

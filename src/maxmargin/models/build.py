@@ -49,6 +49,8 @@ def model_of(fitted: Any, **more: Any) -> Model:
             raise InvalidInput("a model with a transform cannot be saved: a model file holds no code; transform first")
         solved, everything = [Solved.of(fitted)], [np.arange(problem.n)]
         C = float(problem.C[0])
+        if problem.family == "crammer-singer":
+            more.setdefault("scheme", "crammer-singer")
         if (problem.C == C).all():  # otherwise nobody can tell which weight belongs to which row
             more.setdefault("training", training_of(problem, solved, everything, problem.n, C, fitted.tol))
         return model_of_solved(problem, solved, everything, problem.X, classes=problem.classes, **more)
@@ -71,7 +73,9 @@ def model_of_solved(
 
     The problems may have been solved on a matrix of the kernel that is given here.
     """
-    w, b = [one.w for one in solved], np.array([one.bias(problem) for one in solved])
+    planes = [plane for one in solved for plane in problem.hyperplanes(one.w, one.b)]
+    b = np.array([bias for _, bias in planes])
+    w = [normal for normal, _ in planes]
     return check(assembled(problem.task, kernel or problem.kernel, w, b, rows, X, scheme, codes, **more))
 
 
@@ -141,9 +145,10 @@ def training_of(
     """How the solved problems came about; the loss and the bias are those of `source`."""
     proofs = []
     for one, places in zip(solved, rows, strict=True):
-        used = np.flatnonzero(one.beta)
+        used, width = np.flatnonzero(one.beta), len(one.beta) // len(places)
         numbers = one.status, one.primal, one.dual, one.relative_gap
-        proofs.append(Proof(*numbers, places[used], one.beta[used], one.tau))
+        rows_used = width * places[used // width] + used % width
+        proofs.append(Proof(*numbers, rows_used, one.beta[used], one.tau))
     loss: Any = source.loss
     return Training(
         loss=loss.name,

@@ -24,7 +24,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Custom, Precomputed
 from maxmargin.models.classes import pairs
 from maxmargin.models.model import Model, Training
-from maxmargin.oracle import Oracle, Setting
+from maxmargin.oracle import ClassesOracle, Oracle, Setting
 
 #: How much may be missing for a claim to be confirmed: what the last digits of float64 and of its sums are worth.
 ROUNDING = 1e-9
@@ -47,6 +47,8 @@ class Finding:
     def holds(self, tol: float | None = None) -> bool:
         """Whether the claim is confirmed; with `tol`, whether the gap is at most that."""
         asked = self.claimed_gap + ROUNDING if tol is None else tol
+        if tol is None and asked >= 1.0:  # D is not positive, or P is not finite: such a gap claims nothing
+            return self.infeasibility <= ROUNDING
         return self.infeasibility <= ROUNDING and max(0.0, self.relative_gap) + self.rounding <= asked
 
 
@@ -76,6 +78,17 @@ class _Machine:
         self.oracle = Oracle(setting, w, float(model.b[k]), model.vectors, training.n)
 
 
+class _Together:
+    """All classes in one problem: the oracle that looks into it, and its dual point."""
+
+    def __init__(self, model: Model, training: Training) -> None:
+        (proof,), (self.name,) = training.proofs, model.proof_names()
+        self.claimed, self.rows, self.beta = proof.relative_gap, proof.rows, proof.beta
+        assert model.w is not None
+        constant = training.bias_scale if training.bias == "augmented" else 0.0
+        self.oracle = ClassesOracle(model.w, model.b, constant)
+
+
 def _row(w: np.ndarray | None, k: int) -> np.ndarray:
     assert w is not None
     return w[k]
@@ -86,7 +99,7 @@ def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = No
     training = model.training
     if training is None:
         raise InvalidInput(
-            "the model does not say how it was trained (another program, nu, crammer-singer): there is nothing to check"
+            "the model does not say how it was trained (it is from another program, or was changed): nothing to check"
         )
     if training.weighted != (weights is not None):
         raise InvalidInput(
@@ -94,7 +107,8 @@ def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = No
         )
     if isinstance(model.kernel, (Precomputed, Custom)):
         raise InvalidInput(f"a model with a {model.kernel.name} kernel cannot be checked from a file of features")
-    machines = [_Machine(model, training, k) for k in range(model.machines)]
+    machines: list[Any] = [_Together(model, training)] if model.scheme == "crammer-singer" else []
+    machines = machines or [_Machine(model, training, k) for k in range(model.machines)]
     n = 0
     for part in parts:
         given = np.ones(part.n) if weights is None else weights[n : n + part.n]
@@ -109,7 +123,7 @@ def certify(model: Model, parts: Iterable[Data], weights: np.ndarray | None = No
     return [_finding(one) for one in machines]
 
 
-def _add(model: Model, training: Training, machines: list[_Machine], part: Data, given: np.ndarray, first: int) -> None:
+def _add(model: Model, training: Training, machines: list[Any], part: Data, given: np.ndarray, first: int) -> None:
     X = model.with_columns(part.X)
     X = X if model.scaling is None else model.scaling.apply(X)
     codes = _codes(model, part)
@@ -118,25 +132,29 @@ def _add(model: Model, training: Training, machines: list[_Machine], part: Data,
         assert model.classes is not None and codes is not None
         given = given * np.array([by_class[label_text(label)] for label in model.classes.tolist()])[codes]
     for one in machines:
+        if isinstance(one, _Together):
+            assert codes is not None
+            one.oracle.add(X, codes, _costs(training.C, given), _slice(one, first, part.n, model.width))
+            continue
         index, t = _targets(model, part, codes, one.k)
         everything = len(index) == part.n
         beta = _slice(one, first, part.n)
         one.oracle.add(X if everything else X[index], t, _costs(one.factor * training.C, given[index]), beta[index])
 
 
-def _finding(one: _Machine) -> Finding:
+def _finding(one: _Machine | _Together) -> Finding:
     truth = one.oracle.judgement()
     off = max(truth.infeasibility, truth.outside) / max(truth.size, 1e-300) if truth.size else 0.0
     rounding = truth.most - truth.relative_gap if truth.relative_gap < np.inf else np.inf
     return Finding(one.name, truth.primal, truth.dual, one.claimed, off, truth.relative_gap, rounding)
 
 
-def _slice(one: _Machine, first: int, n: int) -> np.ndarray:
-    """The β of rows first..first + n."""
-    low, high = np.searchsorted(one.rows, [first, first + n])
-    out = np.zeros(n)
-    out[one.rows[low:high] - first] = one.beta[low:high]
-    return out
+def _slice(one: _Machine | _Together, first: int, n: int, width: int = 1) -> np.ndarray:
+    """The β of rows first..first + n; one column a class where a row has so many."""
+    low, high = np.searchsorted(one.rows, [width * first, width * (first + n)])
+    out = np.zeros(width * n)
+    out[one.rows[low:high] - width * first] = one.beta[low:high]
+    return out if width == 1 else out.reshape(n, width)
 
 
 def _costs(C: float, weights: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 One against one trains k(k−1)/2 problems on the rows of two classes each, the first of which is the positive one; one
 against the rest trains k problems on all rows. With two classes both are one problem, in which the second class is the
-positive one.
+positive one. Crammer and Singer's scheme trains all hyperplanes, one a class, in one problem.
 
 A model in pairs has k(k−1)/2 problems, and each support vector takes part in k − 1 of them. LIBSVM (and scikit-learn's
 `dual_coef_`) therefore keep k − 1 rows: with the support vectors in order of their classes, a vector of class i has its
@@ -16,7 +16,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-Scheme = Literal["binary", "ovr", "ovo"]
+Scheme = Literal["binary", "ovr", "ovo", "crammer-singer"]
+
+#: What the one problem of all classes together is called.
+TOGETHER = "all classes"
 
 
 class Split(NamedTuple):

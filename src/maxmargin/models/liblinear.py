@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.files import replacing, shown
+from maxmargin.files import replacing
 from maxmargin.kernels import Linear
-from maxmargin.models.libsvm import finite, read_header, whole_labels
-from maxmargin.models.model import Model, check
+from maxmargin.models.libsvm import finite, load_text, whole_labels
+from maxmargin.models.model import Model
 
 #: The solver type that stands for a loss.
 TYPES = {
@@ -27,6 +27,8 @@ TYPES = {
 }
 #: The same for the penalty l1.
 SPARSE_TYPES = {"squared-hinge": "L1R_L2LOSS_SVC", "logistic": "L1R_LR"}
+#: All classes in one problem.
+TOGETHER = "MCSVM_CS"
 USUAL = {"classification": "hinge", "regression": "epsilon-insensitive"}
 #: More weights than this are not a model but a mistake.
 MOST_WEIGHTS = 2**33
@@ -39,11 +41,15 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"LIBLINEAR is for linear models; the kernel {model.kernel.name!r} goes into a LIBSVM file")
     if model.scheme == "ovo":
         raise InvalidInput("LIBLINEAR tells several classes apart one against the rest: train with --multiclass ovr")
+    together = model.scheme == "crammer-singer"
     loss = USUAL.get(model.task, "") if model.training is None else model.training.loss
     types = SPARSE_TYPES if model.training is not None and model.training.regularizer == "l1" else TYPES
     if loss not in types:
         raise InvalidInput(f"LIBLINEAR has no model for {model.task} by the loss {loss!r}; it has: {', '.join(types)}")
-    lines = [f"solver_type {types[loss]}", f"nr_class {2 if model.classes is None else len(model.classes)}"]
+    lines = [
+        f"solver_type {TOGETHER if together else types[loss]}",
+        f"nr_class {2 if model.classes is None else len(model.classes)}",
+    ]
     if model.classes is not None:
         order = model.classes[::-1] if model.scheme == "binary" else model.classes
         lines.append("label " + " ".join(whole_labels(order, "LIBLINEAR")))
@@ -57,22 +63,14 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that LIBLINEAR has written."""
-    name = os.fspath(path)
-    with open(path, encoding="utf-8", errors="replace") as file:
-        header = read_header(file, name, "w")
-        try:
-            return check(_model(header, file, os.path.getsize(path)))
-        except InvalidInput as error:
-            raise InvalidInput(f"cannot load {name}: {shown(error)}") from None
-        except (KeyError, ValueError, IndexError, OverflowError) as error:
-            raise InvalidInput(f"cannot load {name}: it is damaged or not a model ({shown(error)})") from None
+    return load_text(path, "w", _model)
 
 
 def _model(header: dict[str, list[str]], file: Any, size: int) -> Model:
     kind = header["solver_type"][0]
     k, d, bias = int(header["nr_class"][0]), int(header["nr_feature"][0]), finite(header["bias"][0])
     task: Any = "regression" if "SVR" in kind else "novelty" if kind == "ONECLASS_SVM" else "classification"
-    machines = k if task == "classification" and (k > 2 or kind == "MCSVM_CS") else 1
+    machines = k if task == "classification" and (k > 2 or kind == TOGETHER) else 1
     rows = d + (bias >= 0)
     if not (0 < d < 2**31 and 2 <= k < 2**31) or 2 * rows * machines > min(size, MOST_WEIGHTS):
         raise InvalidInput(f"it promises {d} features and {k} classes, which the file cannot hold")
@@ -106,7 +104,7 @@ def _model(header: dict[str, list[str]], file: Any, size: int) -> Model:
         columns=d,
         w=w,
         classes=classes,
-        scheme="ovr" if classes is not None and k > 2 else "binary",
+        scheme="binary" if classes is None or k == 2 else "crammer-singer" if kind == TOGETHER else "ovr",
         zero_based=False,
         sigmoids=np.tile([-1.0, 0.0], (len(b), 1)) if kind.endswith("LR") or "LR_" in kind else None,
     )

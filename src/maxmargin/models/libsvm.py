@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     model = model.unscaled()
     if model.kernel.name not in KERNELS:
         raise InvalidInput(f"LIBSVM has no kernel {model.kernel.name!r}; it has: {', '.join(KERNELS)}")
-    if model.scheme == "ovr":
+    if model.scheme not in ("binary", "ovo"):
         raise InvalidInput("LIBSVM tells several classes apart in pairs: train with --multiclass ovo")
     vectors, table, counts, rho = _table(model)
     lines = [f"svm_type {TYPES[model.task]}", f"kernel_type {KERNELS[model.kernel.name]}", *_parameters(model.kernel)]
@@ -113,11 +113,18 @@ def whole_labels(labels: np.ndarray, program: str) -> list[str]:
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that LIBSVM has written."""
+    return load_text(path, "SV", _model)
+
+
+def load_text(
+    path: str | os.PathLike[str], end: str, parse: Callable[[dict[str, list[str]], Any, int], Model]
+) -> Model:
+    """The model of a text file: of its header up to the line `end`, the lines behind it, and the size of the file."""
     name = os.fspath(path)
     with open(path, encoding="utf-8", errors="replace") as file:
-        header = read_header(file, name, "SV")
+        header = read_header(file, name, end)
         try:
-            return check(_model(header, file, os.path.getsize(path)))
+            return check(parse(header, file, os.path.getsize(path)))
         except InvalidInput as error:
             raise InvalidInput(f"cannot load {name}: {shown(error)}") from None
         except (KeyError, ValueError, IndexError, OverflowError) as error:

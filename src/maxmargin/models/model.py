@@ -2,8 +2,9 @@
 
     decision values   z = ⟨w, φ(x)⟩ + b,  one for each of its machines (binary problems)
 
-Two classes are one machine, positive for ``classes[1]``. More classes are one machine a class (``"ovr"``, the largest
-value wins) or one a pair i < j in LIBSVM's order (``"ovo"``, positive for the first of the pair; most votes win).
+Two classes are one machine, positive for ``classes[1]``. More classes are one machine a class, of which the largest
+value wins (``"ovr"``, or ``"crammer-singer"`` where all were trained in one problem), or one a pair i < j in LIBSVM's
+order (``"ovo"``, positive for the first of the pair; most votes win).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.losses.base import Task
 from maxmargin.models.classes import (
+    TOGETHER,
     Scheme,
     pack_pairs,
     pairs,
@@ -47,7 +49,7 @@ class Proof:
     primal: float
     dual: float
     relative_gap: float
-    #: The rows of the training data with β ≠ 0, and their β.
+    #: The rows of the training data with β ≠ 0, and their β; with k dual variables a row, k·row + class.
     rows: np.ndarray
     beta: np.ndarray
     #: The margin ρ or the tube ε that a ν-problem has found: it is one with C divided by ρ, or with this ε.
@@ -101,7 +103,7 @@ class Model(Shown):
         The class of each vector, as a place in `classes`; only several classes in pairs need it.
     classes : array, default None
         The labels, sorted; None where there are none.
-    scheme : "binary", "ovo" or "ovr", default "binary"
+    scheme : "binary", "ovo", "ovr" or "crammer-singer", default "binary"
         How several classes are told apart.
     scaling : Scaling, default None
         What is done to rows before the kernel sees them.
@@ -255,9 +257,18 @@ class Model(Shown):
         if self.classes is None:
             return [self.task]
         about: list[tuple[int, ...]] = list(pairs(len(self.classes)))
-        if self.scheme == "ovr":
+        if self.scheme != "ovo" and len(self.classes) > 2:
             about = [(k,) for k in range(len(self.classes))]
         return [problem_name(tuple(self.classes[k] for k in one)) for one in about]
+
+    @property
+    def width(self) -> int:
+        """How many dual variables a row has in a proof: one, or one a class where all are in one problem."""
+        return len(self.classes) if self.scheme == "crammer-singer" and self.classes is not None else 1
+
+    def proof_names(self) -> list[str]:
+        """What each proof is about: a machine, or all of them."""
+        return [TOGETHER] if self.scheme == "crammer-singer" else self.machine_names()
 
     def with_columns(self, Z: Any) -> Any:
         """Rows with the model's columns: a sparse row may be shorter, or have features that training never saw."""
@@ -299,7 +310,7 @@ def check(model: Model) -> Model:
         k = len(model.classes)
         need(model.classes.dtype.kind != "f" or bool(np.isfinite(model.classes).all()), "a label is not finite")
         need(len(np.unique(model.classes)) == k, "two classes have the same label")
-        machines = {"binary": 1, "ovr": k, "ovo": k * (k - 1) // 2}.get(model.scheme)
+        machines = {"binary": 1, "ovr": k, "ovo": k * (k - 1) // 2, "crammer-singer": k}.get(model.scheme)
         need(machines == model.machines and (model.scheme == "binary") == (k == 2), "the number of machines")
     else:
         need(model.machines == 1 and model.classes is None and model.scheme == "binary", "the classes")
@@ -313,7 +324,7 @@ def check(model: Model) -> Model:
     if model.names is not None:
         need(len(model.names) == model.columns, "the number of names")
     if model.training is not None:
-        need(len(model.training.proofs) == model.machines, "the number of proofs")
+        need(len(model.training.proofs) == len(model.proof_names()), "the number of proofs")
     if model.temperature is not None:
         need(model.classes is not None and 0.0 < model.temperature < np.inf, "the temperature")
     if model.sigmoids is not None:

@@ -141,7 +141,7 @@ def _model(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
         zero_based=None if document["zero_based"] is None else bool(document["zero_based"]),
         temperature=_temperature(document.get("temperature")),
         sigmoids=floats.get("sigmoids"),
-        training=None if document["training"] is None else _read_training(document["training"], arrays),
+        training=None if document["training"] is None else _read_training(document, arrays),
     )
 
 
@@ -202,13 +202,15 @@ def _scaling(kind: Any, arrays: dict[str, np.ndarray]) -> Scaling | None:
     return Scaling(kind, None if shift is None else _floats(shift, "scaling"), factor)
 
 
-def _read_training(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Training:
-    proofs = []
+def _read_training(model: dict[str, Any], arrays: dict[str, np.ndarray]) -> Training:
+    document, proofs = model["training"], []
+    width = len(arrays["classes"]) if model["scheme"] == "crammer-singer" else 1
     for k, proof in enumerate(document["proofs"]):
         rows, beta = _integers(arrays[f"rows_{k}"], "its rows"), _floats(arrays[f"beta_{k}"], "dual point")
         if rows.ndim != 1 or rows.shape != beta.shape or not np.isfinite(beta).all():
             raise InvalidInput("its dual points are damaged")
-        if rows.size and not (0 <= int(rows[0]) and int(rows[-1]) < int(document["n"]) and (np.diff(rows) > 0).all()):
+        n = width * int(document["n"])
+        if rows.size and not (0 <= int(rows[0]) and int(rows[-1]) < n and (np.diff(rows) > 0).all()):
             raise InvalidInput("its dual points name rows that were not there")
         numbers = {name: float(proof[name]) for name in ("primal", "dual", "relative_gap")}
         if any(np.isnan(value) for value in numbers.values()):

@@ -140,7 +140,7 @@ def _answer(graph: _Graph, model: Model, scores: str) -> str:
         return graph.op("Where", usual, graph.constant(np.int64(1)), graph.constant(np.int64(-1)), out="label")
     assert model.classes is not None
     classes = model.classes.astype(np.int64) if model.classes.dtype.kind in "iub" else model.classes
-    if model.scheme == "ovr":
+    if model.scheme in ("ovr", "crammer-singer"):
         place = graph.op("ArgMax", scores, axis=1, keepdims=0)
     else:
         wins = graph.op("Cast", graph.op("Greater", scores, graph.constant(0.0)), to=11)  # 11: float64

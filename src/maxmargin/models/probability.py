@@ -41,7 +41,7 @@ def probabilities(model: Model, scores: np.ndarray) -> np.ndarray:
     positive = sigmoid(scores, sigmoids[:, 0], sigmoids[:, 1])
     if model.scheme == "binary":
         return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
-    if model.scheme == "ovr":
+    if model.scheme != "ovo":
         positive = np.maximum(positive, 1e-300)
         return positive / positive.sum(axis=1, keepdims=True)
     return coupled(positive, len(model.classes))

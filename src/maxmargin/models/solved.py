@@ -51,14 +51,9 @@ class Solved:
             tau=tau,
         )
 
-    @property
-    def support(self) -> int:
-        """How many samples have a dual that is not 0."""
-        return int(np.count_nonzero(self.beta))
-
-    def bias(self, problem: Problem) -> float:
-        """The bias, of whichever mode."""
-        return problem.space.bias(self.w) + (self.b or 0.0)
+    def support(self, rows: int) -> int:
+        """How many of so many samples have a dual variable that is not 0."""
+        return int(np.count_nonzero(self.beta.reshape(rows, -1).any(axis=1)))
 
     def start(self, problem: Problem) -> Iterate:
         """The point as a warm start."""

@@ -47,6 +47,7 @@ class Compiled:
     """A function that is compiled, or loaded from the cache, when it is first called."""
 
     _dispatcher: Any = None
+    _part: Any = None
 
     def __init__(self, function: Callable[..., Any], fastmath: set[str] | bool) -> None:
         update_wrapper(self, function)
@@ -68,9 +69,17 @@ class Compiled:
         return self._dispatcher
 
     @property
+    def part(self) -> Any:
+        """The same for compiled code that calls the function, and takes it in."""
+        if self._part is None:
+            made = import_module("maxmargin.numeric.compiler").part(self.py_func, self.fastmath)
+            self.__dict__.setdefault("_part", made)
+        return self._part
+
+    @property
     def _numba_type_(self) -> Any:
         """What compiled code that calls this function takes it for."""
-        return import_module("numba").types.Dispatcher(self.dispatcher)
+        return import_module("numba").types.Dispatcher(self.part)
 
     def __reduce__(self) -> str:
         return self.__qualname__  # type: ignore[attr-defined]  # a module's function, pickled by its name

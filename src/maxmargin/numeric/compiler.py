@@ -6,25 +6,33 @@ and says so once. Nothing imports this module but `numeric.compiled`, at the fir
 
 from __future__ import annotations
 
+import gc
+import getpass
 import hashlib
 import logging
 import os
 import pickle
+import stat
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from time import perf_counter, sleep
-from typing import Any
+from typing import Any, ClassVar
 
 from llvmlite.binding import Linkage, ffi
 from numba import njit
-from numba.core import compiler_lock, event
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.codegen import CPUCodeLibrary
+from numba.core import compiler_lock, config, event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
+from numba.core.compiler import Flags, compile_extra
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.runtime import rtsys
 
 from maxmargin.numeric import stopwatch
 from maxmargin.numeric.compiled import extensions
+from maxmargin.numeric.sources import sources
 
 try:
     import fcntl
@@ -45,12 +53,23 @@ def dispatcher(function: Callable[..., Any], fastmath: set[str] | bool) -> Any:
     """The function as Numba compiles it, kept on disk where that can be."""
     for module in extensions:
         import_module(module)
-    made = njit(nogil=True, fastmath=fastmath, error_model="numpy")(function)
+    made: Any = njit(nogil=True, fastmath=fastmath, error_model="numpy")(function)
     if hasattr(made, "_cache"):  # not where the compiler is switched off
+        made._compiler.__class__ = _Compiler
         try:
             made._cache = _Cache(function)
-        except (RuntimeError, OSError):  # no folder can be written to: not beside the package, not at home
-            _tell_once("the package's folder and the home folder cannot be written to")
+        except (RuntimeError, OSError):
+            _tell_once("neither the package's folder nor home nor a temporary one can be written to")
+    return made
+
+
+def part(function: Callable[..., Any], fastmath: set[str] | bool) -> Any:
+    """The function as compiled code takes it in: half of the time to compile it by itself would be for nothing."""
+    for module in extensions:
+        import_module(module)
+    options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    made: Any = njit(nogil=True, fastmath=fastmath, error_model="numpy", **options)(function)
+    made._compiler.__class__ = _PartCompiler
     return made
 
 
@@ -64,6 +83,120 @@ def _tell_once(why: str) -> None:
         )
 
 
+@contextmanager
+def _in_temporary_folder() -> Iterator[None]:
+    """Let Numba keep its files in a temporary folder of the user's, which nobody else can write to or has made."""
+    folder = os.path.join(tempfile.gettempdir(), f"maxmargin-compiled-{getpass.getuser()}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    seen = os.lstat(folder)
+    if not stat.S_ISDIR(seen.st_mode) or (
+        hasattr(os, "getuid") and (seen.st_uid != os.getuid() or seen.st_mode & 0o77)
+    ):
+        raise OSError(f"{folder} is not a folder of this user's alone")
+    if "temporary" not in _told:
+        _told.add("temporary")
+        logger.info("compiled code is kept in %s: the package's folder and home cannot be written to", folder)
+    settings: Any = config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, folder
+    try:
+        yield
+    finally:
+        settings.CACHE_DIR = before
+
+
+class _Flags(Flags):
+    """How to compile; where the liberties are the same, the copies are one and the same object.
+
+    Numba looks up by its flags what it knows of a function, thousands of times, and compares them one by one.
+    """
+
+    __slots__ = ("_hash",)
+    _shared: ClassVar[dict[_Flags, _Flags]] = {}
+
+    def copy(self) -> _Flags:
+        known = super().copy()
+        known.no_cpython_wrapper = known.no_cfunc_wrapper = True  # inside, a part and a whole are the same
+        return self._shared.setdefault(known, known)
+
+    def __hash__(self) -> int:
+        if not hasattr(self, "_hash"):
+            self._hash = super().__hash__()
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
+
+
+class _Compiler(_FunctionCompiler):
+    """Numba's, with flags of ours."""
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        description = self.targetdescr
+        flags = _Flags()
+        description.options.parse_as_flags(flags, self.targetoptions)
+        return compile_extra(
+            description.typing_context,
+            description.target_context,
+            self.py_func,
+            args=args,
+            return_type=return_type,
+            flags=flags,
+            locals=self.locals,
+            library=self._library(description.target_context.codegen()),
+            pipeline_class=self.pipeline_class,
+        )
+
+    def _library(self, codegen: Any) -> Any:
+        """Where the code goes; None for one as usual."""
+        return None
+
+
+class _PartCompiler(_Compiler):
+    """Makes code for other code alone."""
+
+    def _library(self, codegen: Any) -> Any:
+        return _PartLibrary(codegen, self.py_func.__qualname__)
+
+
+class _PartLibrary(JITCodeLibrary):
+    """The code of a part: neither optimised nor made machine code of, as it is both with the code that calls it."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _Nowhere
+
+
+class _Nowhere:
+    """Where a part is in memory."""
+
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        """Nothing: Python never calls a part."""
+
+
+class _Results(CompileResultCacheImpl):
+    """What is written of compiled code, without the environments of Numba's own functions in it.
+
+    They are for code that prints, or calls Python; ours does neither, and to read them back brings in a good part of
+    the compiler.
+    """
+
+    def reduce(self, cres: Any) -> Any:
+        *kept, _environments = super().reduce(cres)
+        return (*kept, ())
+
+
 class _Cache(FunctionCache):
     """Numba's cache on disk, where damage means to compile again, and a full disk to go on without.
 
@@ -71,10 +204,17 @@ class _Cache(FunctionCache):
     two ways, and all processes are to come to the same bits.
     """
 
+    _impl_class = _Results
+
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+        try:
+            super().__init__(function)
+        except RuntimeError:  # no folder can be written to: not beside the package, not at home
+            with _in_temporary_folder():
+                super().__init__(function)
         known: Any = self._cache_file
-        self._cache_file: Any = _Files(known._cache_path, self._impl.filename_base, known._source_stamp)
+        stamp = known._source_stamp, sources(function)
+        self._cache_file: Any = _Files(known._cache_path, self._impl.filename_base, stamp)
         self._turn = _Turn(self._cache_file._index_path + ".lock")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -207,8 +347,14 @@ CPUCodeLibrary._optimize_final_module = _own_copies  # type: ignore[method-assig
 class _Announcer(event.Listener):
     """Logs each compilation of ours: the first fit on a machine waits for it, later ones do not."""
 
+    depth, collects = 0, False
+
     def on_start(self, event: Any) -> None:
         stopwatch.start()
+        if self.depth == 0:  # a tenth of the time would be a search for garbage, of which a compilation makes little
+            self.collects = gc.isenabled()
+            gc.disable()
+        self.depth += 1
         function = event.data["dispatcher"].py_func
         if (function.__module__ or "").startswith("maxmargin"):
             logger.info("compiling %s.%s (first use; kept on disk)", function.__module__, function.__name__)
@@ -217,6 +363,9 @@ class _Announcer(event.Listener):
                 logger.warning("compiling for this machine: some seconds, once, and only at the first use")
 
     def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.collects:
+            gc.enable()
         stopwatch.stop()
 
 

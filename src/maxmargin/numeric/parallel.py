@@ -22,7 +22,10 @@ from maxmargin.errors import InvalidInput
 
 
 def threads() -> int:
-    """How many threads to use: MAXMARGIN_THREADS if set, else the cores this process may run on."""
+    """How many threads to use: MAXMARGIN_THREADS if set, else the cores this process may run on; see `at_most`."""
+    most: int | None = getattr(_here, "most", None)
+    if most is not None:
+        return most
     wanted = os.environ.get("MAXMARGIN_THREADS")
     if wanted:
         try:
@@ -90,6 +93,18 @@ def over_tasks(function: Callable[[int], object], count: int, stop: Callable[[],
             job.cancel()
         wait(jobs)
         raise
+
+
+@contextmanager
+def at_most(count: int | None) -> Iterator[None]:
+    """Use so many threads for what this thread does; a negative count is joblib's: −1 for all, −2 for all but one."""
+    before = getattr(_here, "most", None)
+    if count is not None:
+        _here.most = count if count > 0 else max(1, threads() + 1 + count)
+    try:
+        yield
+    finally:
+        _here.most = before
 
 
 @contextmanager

@@ -99,6 +99,8 @@ class Oracle:
         self.held: list[Any] = []
         self.betas: list[np.ndarray] = []
         self.held_scores: list[tuple[np.ndarray, np.ndarray]] = []
+        #: Target, C and β of all rows, where D is wanted at a multiple of β ("l1").
+        self.terms_of: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         #: Rows, C and β, where the total may leave no room (one-class).
         self.kept: list[tuple[Any, np.ndarray, np.ndarray]] = []
         #: Room below and above, rows and a place among them, target, C and β.
@@ -182,6 +184,7 @@ class Oracle:
             self.kept.append((rows, C, beta))
         if self.v is not None:
             if self.setting.regularizer == "l1":
+                self.terms_of.append((target, C, beta))
                 self.largest = max(self.largest, float(abs(rows).max()) if min(rows.shape) else 0.0)
             used = np.flatnonzero(beta)
             v, size = combined(self.numbers, rows_of(rows, used), number(beta[used]), len(self.v))
@@ -239,8 +242,14 @@ class Oracle:
             )
             square = square_error = self.zero
         # The dual, at a feasible point.
-        dual = self.terms - square / 2
-        dual_error = self.terms_error + square_error / 2 + (self.n + 8) * unit * (abs(self.terms) + abs(square))
+        theta = self.zero + 1
+        terms, terms_error = self.terms, self.terms_error
+        if sparse:
+            theta, slip = self._multiple(abs(self.beta_sum) if bias == "free" else self.zero)
+            terms, terms_error = self._terms_at(theta)
+            terms_error = terms_error + abs(terms) * slip
+        dual = terms - square / 2
+        dual_error = terms_error + square_error / 2 + (self.n + 8) * unit * (abs(terms) + abs(square))
         infeasible = self.zero
         if s2 is not None and not sparse:
             more = s2 * self.beta_sum * self.beta_sum
@@ -249,10 +258,8 @@ class Oracle:
             dual_error = dual_error + s2 * slip * (abs(self.beta_sum) + slip) + 8 * unit * more
         elif bias == "free":
             infeasible = self.beta_sum - total
-            change, change_error = self._mended(infeasible, scores)
+            change, change_error = self._mended(infeasible, scores, theta)
             dual, dual_error = (dual + change, dual_error + change_error) if change is not None else (-inf, self.zero)
-        if sparse:
-            dual, dual_error = self._within(dual, dual_error, abs(infeasible))
         gap = inf if not primal < inf or not dual > -inf else float(primal - dual)
         return Judgement(
             float(primal),
@@ -274,15 +281,26 @@ class Oracle:
         own = np.abs(self.w).sum() + (abs(self.b) / self._constant if self._constant else self.zero)
         return own, (len(self.w) + 4) * self.numbers.unit * own
 
-    def _within(self, dual: Any, error: Any, off: Any) -> tuple[Any, Any]:
-        """D at the multiple of β that has |v_j| ≤ 1: as D is concave and D(0) ≥ 0, at least that multiple of D(β)."""
+    def _multiple(self, off: Any) -> tuple[Any, Any]:
+        """The multiple of β that has |v_j| ≤ 1 ("l1"), and what share of D its rounding may be worth.
+
+        As D is concave and D(0) ≥ 0, a multiple that is smaller by a share has a D that is smaller by no more.
+        """
         assert self.v is not None
         unit = self.numbers.unit
         slips = (self.n + 4) * unit * self.v_size + off * self.numbers.of([self.largest])[0]
         sizes, reached = np.abs(self.v), abs(self._constant * self.beta_sum)
         largest = max(1 + self.zero, reached, *sizes)
         most = max(largest, reached + self._constant * self.n * unit * self.size, *(sizes + slips))
-        return dual / largest, error / largest + abs(dual) * (most - largest + 4 * unit)
+        return 1 / largest, most - largest + 4 * unit
+
+    def _terms_at(self, theta: Any) -> tuple[Any, Any]:
+        """Σ −C ℓ*(−θβ/C), and a bound of its rounding."""
+        number, terms, error = self.numbers.of, self.zero, self.zero
+        for target, C, beta in self.terms_of:
+            some, slips = self.losses.dual_terms(number(target), number(C), theta * number(beta))
+            terms, error = terms + some.sum(), error + slips.sum()
+        return terms, error
 
     def _squares(self) -> tuple[Any, Any, Any, Any, Callable]:
         """‖w‖² and ‖w(β)‖², each with a bound of its rounding; and a function: (Kβ)_i, its bound, k(x_i, x_i)."""
@@ -323,8 +341,8 @@ class Oracle:
         slip = (np.abs(self.numbers.of(coef)) * error).sum()
         return terms.sum() + self.zero, slip + (len(coef) + 2) * self.numbers.unit * np.abs(terms).sum()
 
-    def _mended(self, off: Any, scores: Callable) -> tuple[Any, Any]:
-        """What D changes by when Σβ − total = off is taken off one dual variable, and the rounding of that; or None."""
+    def _mended(self, off: Any, scores: Callable, theta: Any) -> tuple[Any, Any]:
+        """What D(θβ) changes by when Σβ − total = off is taken off one variable of β, and the rounding; or None."""
         if off == 0:
             return self.zero, self.zero
         number, unit = self.numbers.of, self.numbers.unit
@@ -335,13 +353,16 @@ class Oracle:
             if (down if off > 0 else up) <= size * (1.0 + 1e-9):
                 continue
             t, c = number([target]), number([C])
-            before, _ = self.losses.dual_terms(t, c, number([beta]))
-            after, slip = self.losses.dual_terms(t, c, number([beta]) - off)
-            s, error, k = scores(rows_of(rows, [i]))
-            change = (after - before)[0] + off * s[0] - off * off * k[0] / 2
+            before, _ = self.losses.dual_terms(t, c, theta * number([beta]))
+            after, slip = self.losses.dual_terms(t, c, theta * (number([beta]) - off))
+            change, wrong, curved = (after - before)[0], self.zero, self.zero
+            if self.setting.regularizer != "l1":  # whose D has no −½βᵀKβ
+                s, error, k = scores(rows_of(rows, [i]))
+                wrong, curved = abs(off) * error[0], off * off * k[0]
+                change = change + off * s[0] - curved / 2
             if best is None or change > best:
-                steepness = (abs(change) + off * off * k[0]) / abs(off)
-                best, best_error = change, abs(off) * error[0] + 4 * slip[0] + (16 * unit) * abs(change)
+                steepness = (abs(change) + curved) / abs(off)
+                best, best_error = change, wrong + 4 * slip[0] + (16 * unit) * abs(change)
                 best_error = best_error + slip_of_sum * steepness
         if best is None and self.setting.loss == "one-class":
             return self._spread(off, scores)

@@ -147,6 +147,19 @@ def animate(
     -------
     AnimationDisplay
         The scenes with their arrays; `draw(k)` shows one of them on the figure, `save` writes them all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> result = solve(Problem(*toys.separable()), "smo", every=1, snapshots=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "fit.gif")
+    ...     shown = plots.animate(result, file, seconds=0.3, dpi=40)
+    ...     written = file.stat().st_size > 0
+    >>> written
+    True
     """
     if not (0 < seconds < np.inf and 0 < fps < np.inf):
         raise InvalidInput(f"seconds is {seconds} and fps is {fps}; both must be finite numbers > 0")

@@ -73,6 +73,14 @@ def kkt(
     -------
     KKTDisplay
         The two coordinates of each sample, the curve, and the samples that are off it.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> display = plots.kkt(solve(Problem(*toys.overlapping()), tol=1e-8))
+    >>> len(display.off)  # no sample is off the curve
+    0
     """
     if not tol > 0:
         raise InvalidInput(f"tol is {tol!r}; it must be a number > 0")

@@ -74,6 +74,15 @@ def descent(
     DescentDisplay
         The objective on its grid, the paths, and the optimum. A path that leaves the frame is cut there, which the
         title says.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> problem = Problem(*toys.overlapping(), bias="none")
+    >>> run = solve(problem, "subgradient", max_iter=30, every=1, snapshots=True)
+    >>> type(plots.descent(run)).__name__
+    'DescentDisplay'
     """
     runs = runs_of(results, "iterations")
     problem = runs[0].result.problem

@@ -73,6 +73,14 @@ def hulls(
     -------
     HullsDisplay
         The corners of the hulls and the nearest points p and q; w = A(p − q).
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> result = solve(Problem(*toys.separable(), C=float("inf")), tol=1e-8)
+    >>> type(plots.hulls(result)).__name__
+    'HullsDisplay'
     """
     _check(result)
     subject = subject_of(result, None, None)

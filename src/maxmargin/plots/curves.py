@@ -54,6 +54,15 @@ def convergence(
     -------
     ConvergenceDisplay
         The columns that were drawn, by the names of the runs.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> problem = Problem(*toys.overlapping())
+    >>> runs = {name: solve(problem, name, tol=1e-3, every=1) for name in ("smo", "accelerated-gradient")}
+    >>> len(plots.convergence(runs).axes)
+    3
     """
     runs = runs_of(results, against)
     accuracy = {run.name: run.column("accuracy") for run in runs}

@@ -81,6 +81,14 @@ def boundary(
     BoundaryDisplay
         The arrays that were drawn. One feature is drawn against the decision value; a regression as its fit with the
         ε-tube on one feature, as predicted against true values on more.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> display = plots.boundary(solve(Problem(*toys.moons(), kernel="rbf", C=10.0)))
+    >>> sorted(display.kinds)
+    ['bound', 'candidate', 'free', 'outside']
     """
     if resolution < 2:
         raise InvalidInput(f"resolution is {resolution}; it must be at least 2")

@@ -54,6 +54,15 @@ def grid_of(
     -------
     GalleryDisplay
         The display of each boundary, by name. A hard margin that does not exist shows its proof.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> X, y = toys.overlapping()
+    >>> display = plots.grid_of({f"C = {C}": solve(Problem(X, y, C=C)) for C in (0.01, 1.0)}, columns=2)
+    >>> type(display).__name__
+    'GalleryDisplay'
     """
     if not isinstance(results, Mapping) or not results:
         raise InvalidInput("grid_of needs a dict of name: Result with at least one entry")

@@ -53,6 +53,16 @@ def penalty(
         Where to draw; a new figure by default.
     columns : int
         Columns of a new figure; side by side by default, 1 for a narrow screen.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> from maxmargin.solvers import Penalty
+    >>> problem = Problem(*toys.overlapping())
+    >>> runs = {c: solve(problem, Penalty(c=c), tol=1e-3, max_iter=300, every=10) for c in (10.0, 100.0)}
+    >>> len(plots.penalty(runs).axes)
+    2
     """
     fits = _by_weight(results)
     c = np.array(list(fits))

@@ -68,6 +68,15 @@ def race(
     -------
     RaceDisplay
         The curves: the best gap so far, which is what a run would hand back if it were stopped there.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> problem = Problem(*toys.overlapping(), bias="augmented")
+    >>> runs = [solve(problem, name, tol=1e-3, every=1) for name in ("coordinate-ascent", "accelerated-gradient")]
+    >>> type(plots.race(runs, against="iterations")).__name__
+    'RaceDisplay'
     """
     if x_scale not in ("log", "linear"):
         raise InvalidInput(f"x_scale is {x_scale!r}; it must be one of: log, linear")

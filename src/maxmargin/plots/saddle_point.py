@@ -63,6 +63,12 @@ def saddle(
         For G, the primal and the dual; a new figure by default.
     columns : int
         Columns of a new figure; side by side by default, 1 for a narrow screen.
+
+    Examples
+    --------
+    >>> from maxmargin import plots
+    >>> type(plots.saddle(x=1.5, y=1, lam=1.0)).__name__
+    'SaddleDisplay'
     """
     if x == 0 or not np.isfinite(x) or y not in (-1, 1) or not 0 < lam < np.inf:
         raise InvalidInput(f"x is {x!r}, y is {y!r}, lam is {lam!r}; x must not be 0, y must be −1 or +1, lam > 0")

@@ -72,6 +72,14 @@ def path(
         A score for each C, such as that of a validation set; by default accuracy (or R²) on the training samples.
     columns : int
         Columns of a new figure; side by side by default, 1 for a narrow screen.
+
+    Examples
+    --------
+    >>> from maxmargin import C_path, plots
+    >>> from maxmargin.data import toys
+    >>> fits = C_path(*toys.overlapping(), [0.01, 0.1, 1.0])
+    >>> plots.path(fits.Cs, fits.results).coefficients.shape  # w for each C
+    (3, 2)
     """
     C = np.asarray(Cs, dtype=np.float64)
     if C.ndim != 1 or C.size == 0 or not (np.isfinite(C) & (C > 0)).all():
@@ -183,6 +191,12 @@ def grid(
         Where to draw; a new figure by default.
     size : pair of float
         Width and height of a new figure in inches; (6.6, 5.2) by default.
+
+    Examples
+    --------
+    >>> from maxmargin import plots
+    >>> plots.grid([[0.8, 0.9], [0.7, 0.95]], Cs=[1.0, 10.0], gammas=[0.1, 1.0]).best
+    (10.0, 1.0)
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (len(Cs), len(gammas)) or values.size == 0:

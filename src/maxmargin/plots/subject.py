@@ -92,7 +92,8 @@ def class_names(problem: Problem) -> tuple[np.ndarray, tuple[str, ...]]:
     """The class of each sample as a number, and what the classes are called; one of all where there are no classes."""
     if problem.classes is None:
         return np.zeros(problem.n, dtype=int), ("samples",)
-    return (problem.target > 0).astype(int), tuple(plain(label) for label in problem.classes)
+    codes = problem.target if problem.family == "crammer-singer" else (problem.target > 0).astype(int)
+    return codes, tuple(plain(label) for label in problem.classes)
 
 
 def by_kind(kinds: Kinds) -> dict[str, np.ndarray]:
@@ -124,8 +125,12 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
     if training:
         kinds, weight, weight_name = roles(result)
 
+    together = problem.family == "crammer-singer"
+
     def predict(Z: np.ndarray) -> np.ndarray:
         z = result.decision_function(Z)
+        if z.ndim == 2:
+            return z.argmax(axis=1)
         return z if problem.task == "regression" else (z > 0).astype(int)
 
     return Subject(
@@ -136,12 +141,12 @@ def _from_result(result: Result, X: Any, y: Any) -> Subject:
         classes=classes,
         target=target if problem.task == "regression" else None,
         kinds=kinds,
-        decision=result.decision_function,
+        decision=None if together else result.decision_function,
         predict=predict,
-        weights=(result.w, result.b) if result.w is not None and problem.transform is None else None,
+        weights=(result.w, result.b) if result.w is not None and problem.transform is None and not together else None,
         epsilon=getattr(problem.loss, "epsilon", None),
         features=_feature_names(table, rows.shape[1]),
-        margins=problem.loss.margin,
+        margins=problem.loss.margin and not together,
         margin=margin,
         weight=weight,
         weight_name=weight_name,
@@ -156,6 +161,8 @@ def roles(result: Result) -> tuple[dict[str, np.ndarray], np.ndarray, str]:
     if result.point.answer and result.coef is not None:
         kinds, weight, _ = with_weight("uncorrected", "corrected", np.abs(result.coef))
         return kinds, weight, "corrections"
+    if result.problem.family == "crammer-singer":
+        return by_kind(result.certificate.kinds), np.abs(result.beta).max(axis=1), "α"
     signed = result.problem.target * result.beta
     one_signed = result.problem.task == "classification" and bool((signed >= 0.0).all())
     return by_kind(result.certificate.kinds), np.abs(result.beta), "α" if one_signed else "|β|"

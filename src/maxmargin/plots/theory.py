@@ -85,6 +85,12 @@ def losses(
         Where to draw; a new figure by default.
     columns : int
         Columns of a new figure; side by side by default, 1 for a narrow screen.
+
+    Examples
+    --------
+    >>> from maxmargin import plots
+    >>> len(plots.losses(["hinge", "logistic"]).axes)  # values, slopes, conjugates
+    3
     """
     chosen = [loss_by_name(name) for name in (USUAL if names is None else names)]
     kinks = [float(kink[0]) for loss in chosen for kink in loss.kinks(np.ones(1))]
@@ -146,6 +152,12 @@ def conjugate(
         Where to draw; a new figure by default.
     size : pair of float
         Width and height of a new figure in inches; (6.4, 4.8) by default, (4.2, 4.4) suits a narrow screen.
+
+    Examples
+    --------
+    >>> from maxmargin import plots
+    >>> type(plots.conjugate("hinge", u=-0.5)).__name__
+    'ConjugateDisplay'
     """
     chosen = loss_by_name(loss)
     one = np.ones(1)
@@ -224,6 +236,12 @@ def lagrangian(
         Where to draw; a new figure by default.
     columns : int
         Columns of a new figure; side by side by default, 1 for a narrow screen.
+
+    Examples
+    --------
+    >>> from maxmargin import plots
+    >>> type(plots.lagrangian(multipliers=(0, 1, 2, 3), bound=1.0)).__name__
+    'LagrangianDisplay'
     """
     chosen = [float(multiplier) for multiplier in multipliers]
     b = float(bound)

@@ -95,6 +95,14 @@ def support(result: Result, *, axes: Sequence[Axes] | None = None, columns: int 
     -------
     SupportDisplay
         The arrays that were drawn; `gaps` says which samples the gap comes from.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, plots, solve
+    >>> from maxmargin.data import toys
+    >>> result = solve(Problem(*toys.overlapping()), "smo", tol=1e-6, every=1)
+    >>> len(plots.support(result).axes)
+    3
     """
     if result.point.answer and result.coef is not None:
         return draw_corrections(result, axes, columns)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,24 @@ from maxmargin.errors import InvalidInput
 from maxmargin.losses import DualForm
 from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
 from maxmargin.losses.hinge import Hinge
+from maxmargin.numeric.compiled import compiled
 from maxmargin.problem.problem import Problem
 from maxmargin.problem.projection import project
 from maxmargin.problem.validation import is_number
+
+#: Halvings of the interval in which a quantile is, at most.
+MOST_HALVINGS = 200
+
+
+class NuArrays(NamedTuple):
+    """A ν-problem as compiled code takes it: t, U, L, C, ½S, and whether it tells classes apart."""
+
+    target: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
+    C: np.ndarray
+    half: float
+    of_classes: bool
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -55,6 +70,8 @@ class NuProblem(Problem):
     >>> result.converged, round(result.point.tau, 3)
     (True, 3.0)
     """
+
+    family: ClassVar[str] = "nu"
 
     nu: float
 
@@ -109,6 +126,11 @@ class NuProblem(Problem):
         zeros = np.zeros(self.n)
         above, below = self.rooms
         return DualForm(zeros if self.of_classes else self.target, zeros, zeros, -below, above, 0.0)
+
+    @cached_property
+    def arrays(self) -> NuArrays:
+        """The same for compiled code."""
+        return NuArrays(self.form.target, *self.rooms, self.C, self.half, self.of_classes)
 
     def __repr__(self) -> str:
         return f"Nu{super().__repr__()[:-1]}, nu={self.nu:g})"
@@ -196,12 +218,43 @@ class NuProblem(Problem):
         return NuProblem.of(Problem.with_cost(self.at(1.0), factor, loss), self.nu)
 
 
-def quantile(values: np.ndarray, weights: np.ndarray, mass: float) -> float:
+@compiled
+def quantile(values, weights, mass):
     """The minimiser of Σ W max(0, v − a) + mass·a: above a lies that mass; the middle where several are as good."""
-    used = np.flatnonzero(weights)
-    order = used[np.argsort(-values[used], kind="stable")]
-    sums = np.cumsum(weights[order])
-    k = min(int(np.searchsorted(sums, mass * (1.0 - 1e-12))), len(order) - 1)
-    if sums[k] <= mass * (1.0 + 1e-12) and k + 1 < len(order):
-        return 0.5 * float(values[order[k]] + values[order[k + 1]])
-    return float(values[order[k]])
+    place = element(values, weights, mass)
+    total, below = 0.0, -np.inf
+    for k in range(len(values)):
+        if weights[k] > 0.0:
+            if values[k] >= place:
+                total += weights[k]
+            else:
+                below = max(below, values[k])
+    return 0.5 * (place + below) if total <= mass * (1.0 + 1e-12) and below > -np.inf else place
+
+
+@compiled
+def element(values, weights, mass):
+    """The largest of the values with at least that mass at it or above: found by halving, without an order of all."""
+    low, high = np.inf, -np.inf
+    for k in range(len(values)):
+        if weights[k] > 0.0:
+            low, high = min(low, values[k]), max(high, values[k])
+    for _ in range(MOST_HALVINGS):
+        if not low < high:
+            break
+        middle = low + 0.5 * (high - low)
+        if not middle < high:
+            middle = low
+        total, up, down = 0.0, np.inf, -np.inf
+        for k in range(len(values)):
+            if weights[k] > 0.0:
+                if values[k] > middle:
+                    total += weights[k]
+                    up = min(up, values[k])
+                else:
+                    down = max(down, values[k])
+        if total >= mass * (1.0 - 1e-12):
+            low = up
+        else:
+            high = down
+    return low

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,13 +30,14 @@ from maxmargin.losses import DualForm, Loss
 from maxmargin.losses import loss as loss_by_name
 from maxmargin.losses.base import Task
 from maxmargin.numeric.parallel import blocks
-from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Matrix
 from maxmargin.numeric.sparse_columns import check_width
 from maxmargin.problem.bias import kinked_bias, pulls_at, smooth_bias
 from maxmargin.problem.projection import balanced, project
-from maxmargin.problem.space import KernelSpace, LinearSpace, Space, linear_space
+from maxmargin.problem.space import KernelSpace, Space, linear_space
 from maxmargin.problem.validation import (
+    Bias,
+    check_bias,
     check_cost,
     check_regularizer,
     check_rows,
@@ -44,15 +45,13 @@ from maxmargin.problem.validation import (
     check_scale,
     check_task,
     check_weights,
-    is_number,
     targets_of,
+    transformed,
 )
 from maxmargin.regularizers import Regularizer
 from maxmargin.regularizers import regularizer as regularizer_by_name
 from maxmargin.regularizers.l2 import L2
 from maxmargin.shown import Shown
-
-Bias = Literal["none", "augmented", "free"]
 
 #: What may be kept of the kernel matrix by default: 1000 MB.
 CACHE_BYTES = 1e9
@@ -107,6 +106,9 @@ class Problem(Shown):
     (0.0, 30.0)
     """
 
+    #: What kind of problem it is: solvers say which they take.
+    family: ClassVar[str] = "ordinary"
+
     X: Matrix
     target: np.ndarray
     loss: Loss
@@ -138,31 +140,16 @@ class Problem(Shown):
         regularizer: str | Regularizer = "l2",
     ) -> None:
         loss, kernel = loss_by_name(loss), kernel_by_name(kernel)
-        if bias not in get_args(Bias):
-            raise InvalidInput(f"bias is {bias!r}; it must be one of: {', '.join(get_args(Bias))}")
-        if not is_number(bias_scale) or not 0.0 < bias_scale < np.inf:
-            raise InvalidInput(f"bias_scale is {bias_scale!r}; it must be a finite number > 0")
-        if bias_scale != 1.0 and bias != "augmented":
-            raise InvalidInput(f"bias_scale is for bias='augmented'; it means nothing with bias={bias!r}")
-        if transform is not None and not kernel.linear:
-            raise InvalidInput(f"a transform is an alternative to a kernel; drop transform= or kernel={kernel.name!r}")
         task = check_task(loss, task)
-        X = check_rows(X)
-        if isinstance(X, RowBlocks) and (transform is not None or not kernel.linear):
-            raise InvalidInput("rows in blocks are for the linear kernel: any other, or a transform, needs all at once")
-        if transform is not None:
-            X = check_rows(transform(X), "transform(X)")
+        check_bias(bias, bias_scale, task)
+        X = transformed(check_rows(X), transform, kernel)
         target, classes = targets_of(y, X.shape[0], task)
-        if task == "novelty" and bias != "free":
-            raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
         if kernel.linear and sp.issparse(X):
             check_width(X.shape[1], 1, X.nnz)
         given = check_sample_weight(sample_weight, X.shape[0])
         kernel = kernel.fitted(X, given)
-        C = check_cost(C, lam)
-        if np.isinf(C) and not loss.hard_margin:
-            raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
-        weights = check_weights(C, given, class_weight, target, classes)
+        C = check_cost(C, lam, loss)
+        weights = check_weights(C, given, class_weight, (target > 0).astype(np.intp), classes)
         check_scale(kernel, X, weights)
         regularizer = regularizer_by_name(regularizer)
         check_regularizer(regularizer, kernel, task, np.isinf(C))
@@ -222,6 +209,11 @@ class Problem(Shown):
         return self.X.shape[0]
 
     @property
+    def duals(self) -> int:
+        """The number of dual variables."""
+        return self.n
+
+    @property
     def linear(self) -> bool:
         """Whether w is an ordinary vector."""
         return self.kernel.linear
@@ -273,7 +265,7 @@ class Problem(Shown):
 
     def _but(self, **changes: Any) -> Problem:
         """The same problem but for some fields, which are not checked again."""
-        other = object.__new__(Problem)
+        other = object.__new__(type(self))
         vars(other).update({field.name: getattr(self, field.name) for field in dataclass_fields(self)}, **changes)
         return other
 
@@ -320,11 +312,7 @@ class Problem(Shown):
 
     def sqnorm_without_bias(self, w: np.ndarray) -> float:
         """‖w‖² in the space of φ itself, without the constant feature of an augmented bias."""
-        space = self.space
-        if isinstance(space, LinearSpace):
-            return float(w[:-1] @ w[:-1])
-        inside = space.bias(w) / space.constant if space.constant else 0.0
-        return max(0.0, space.sqnorm(w) - inside**2)
+        return self.space.sqnorm_without_bias(w)
 
     def margin(self, z: np.ndarray) -> float:
         """The smallest y_i z_i over the rows that count."""
@@ -392,6 +380,18 @@ class Problem(Shown):
         if Z.shape[1] != self.X.shape[1]:
             raise InvalidInput(f"Z has {Z.shape[1]} columns; the problem was made with {self.X.shape[1]}")
         return Z
+
+    def by_class(self, values: np.ndarray) -> np.ndarray:
+        """Dual variables as a user sees them: one a sample; a row of them where each class has its own."""
+        return values
+
+    def normal(self, w: np.ndarray) -> np.ndarray:
+        """The normal of the hyperplane, for the linear kernel, without the weight of the constant feature."""
+        return w[: self.X.shape[1]]
+
+    def hyperplanes(self, w: np.ndarray, b: float | None) -> list[tuple[np.ndarray, float]]:
+        """The w of each hyperplane, of which all but one problem has one, and its bias."""
+        return [(w, self.space.bias(w) + (b or 0.0))]
 
     def labels(self, z: np.ndarray) -> np.ndarray:
         """What scores mean: a label, a value, or +1 (usual) and −1 (novel)."""

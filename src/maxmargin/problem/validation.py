@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,8 @@ from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Matrix
 from maxmargin.regularizers import Regularizer
+
+Bias = Literal["none", "augmented", "free"]
 
 #: Beyond this a squared norm overflows float64.
 LARGEST = 1e150
@@ -142,6 +144,15 @@ def check_scale(kernel: Kernel, X: Matrix, weights: np.ndarray) -> None:
         )
 
 
+def transformed(X: Matrix, transform: Callable | None, kernel: Kernel) -> Matrix:
+    """Checked rows after a transform, which is an alternative to a kernel."""
+    if transform is not None and not kernel.linear:
+        raise InvalidInput(f"a transform is an alternative to a kernel; drop transform= or kernel={kernel.name!r}")
+    if isinstance(X, RowBlocks) and (transform is not None or not kernel.linear):
+        raise InvalidInput("rows in blocks are for the linear kernel: any other, or a transform, needs all at once")
+    return X if transform is None else check_rows(transform(X), "transform(X)")
+
+
 def _any(X: Matrix) -> bool:
     """Whether any value is not 0."""
     if isinstance(X, RowBlocks):
@@ -184,6 +195,23 @@ def plain(label: Any) -> Any:
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Two labels of any kind as −1/+1 (the smaller is −1), and the labels themselves."""
+    y, classes = _labels_of(y, n)
+    if len(classes) > 2:
+        shown = ", ".join(repr(plain(label)) for label in classes[:4]) + (", ..." if len(classes) > 4 else "")
+        raise InvalidInput(
+            f"y holds {len(classes)} classes ({shown}); a Problem has two: select two or code one against the rest"
+        )
+    return np.where(y == classes[1], 1.0, -1.0), classes
+
+
+def check_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two or more labels of any kind as numbers from 0, and the labels themselves."""
+    y, classes = _labels_of(y, n)
+    return np.searchsorted(classes, y), classes
+
+
+def _labels_of(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The label of each row, and all labels in order."""
     y = np.asarray(y)
     if y.shape != (n,):
         raise InvalidInput(f"y has shape {y.shape} but X has {n} rows; one label a row is needed")
@@ -199,12 +227,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidInput("y mixes labels of different types; make them all text or all numbers") from None
     if len(classes) == 1:
         raise InvalidInput(f"y holds only the class {plain(classes[0])!r}; a classifier needs two classes")
-    if len(classes) > 2:
-        shown = ", ".join(repr(plain(label)) for label in classes[:4]) + (", ..." if len(classes) > 4 else "")
-        raise InvalidInput(
-            f"y holds {len(classes)} classes ({shown}); a Problem has two: select two or code one against the rest"
-        )
-    return np.where(y == classes[1], 1.0, -1.0), classes
+    return y, classes
 
 
 def _few_labels(y: np.ndarray) -> np.ndarray:
@@ -227,17 +250,17 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def check_weights(
-    C: float, given: np.ndarray | None, class_weight: Any, t: np.ndarray, classes: np.ndarray | None
+    C: float, given: np.ndarray | None, class_weight: Any, codes: np.ndarray, classes: np.ndarray | None
 ) -> np.ndarray:
     """C_i = C · sample_weight_i · class_weight_i, float64; a weight of 0 leaves the row out."""
-    weights = np.ones(len(t)) if given is None else given.copy()
+    weights = np.ones(len(codes)) if given is None else given.copy()
     if class_weight is not None:
         if classes is None:
             raise InvalidInput("class_weight is for classification; this loss has no classes")
-        weights *= _class_weights(class_weight, weights, t, classes)
+        weights *= _class_weights(class_weight, weights, codes, classes)
     if classes is not None:
-        for sign, label in ((-1.0, classes[0]), (1.0, classes[1])):
-            if not weights[t == sign].any():
+        for code, label in enumerate(classes):
+            if not weights[codes == code].any():
                 raise InvalidInput(f"every row of the class {plain(label)!r} has weight 0; a classifier needs two")
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         product = np.where(weights > 0, C * weights, 0.0)
@@ -250,12 +273,13 @@ def check_weights(
     return product
 
 
-def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _class_weights(class_weight: Any, weights: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
-        # Half of all weight for each class; counted by weight, so that a weight of 2 is the row written twice.
-        by_sign = {sign: float(weights.sum() / (2 * max(weights[t == sign].sum(), 1e-300))) for sign in (-1.0, 1.0)}
+        # The same weight for each class; counted by weight, so that a weight of 2 is the row written twice.
+        k = len(classes)
+        by_class = [float(weights.sum() / (k * max(weights[codes == code].sum(), 1e-300))) for code in range(k)]
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes]
         if unknown:
@@ -263,10 +287,22 @@ def _class_weights(class_weight: Any, weights: np.ndarray, t: np.ndarray, classe
         given = [class_weight.get(plain(label), 1.0) for label in classes]
         if not all(is_number(weight) and 0 <= weight < np.inf for weight in given):
             raise InvalidInput(f"class_weight is {class_weight}; weights must be finite numbers ≥ 0")
-        by_sign = {-1.0: float(given[0]), 1.0: float(given[1])}
+        by_class = [float(weight) for weight in given]
     else:
         raise InvalidInput(f"class_weight is {class_weight!r}; it must be 'balanced' or a dict of label: weight")
-    return np.where(t > 0, by_sign[1.0], by_sign[-1.0])
+    return np.array(by_class)[codes]
+
+
+def check_bias(bias: Any, bias_scale: Any, task: Task) -> None:
+    """Refuse a mode of the bias that there is not, and a scale that is no number or goes with another mode."""
+    if bias not in get_args(Bias):
+        raise InvalidInput(f"bias is {bias!r}; it must be one of: {', '.join(get_args(Bias))}")
+    if not is_number(bias_scale) or not 0.0 < bias_scale < np.inf:
+        raise InvalidInput(f"bias_scale is {bias_scale!r}; it must be a finite number > 0")
+    if bias_scale != 1.0 and bias != "augmented":
+        raise InvalidInput(f"bias_scale is for bias='augmented'; it means nothing with bias={bias!r}")
+    if task == "novelty" and bias != "free":
+        raise InvalidInput("the one-class loss needs bias='free': its bias is the threshold ρ")
 
 
 def check_task(loss: Loss, task: Task | None) -> Task:
@@ -289,8 +325,15 @@ def targets_of(y: Any, n: int, task: Task) -> tuple[np.ndarray, np.ndarray | Non
     return check_targets(y, n), None
 
 
-def check_cost(C: float | None, lam: float | None) -> float:
-    """The weight C of the loss, given as such or as λ = 1/C."""
+def check_cost(C: float | None, lam: float | None, loss: Loss) -> float:
+    """The weight C of the loss, given as such or as λ = 1/C; the hard margin is for the hinge."""
+    cost = _cost(C, lam)
+    if np.isinf(cost) and not loss.hard_margin:
+        raise InvalidInput(f"C=inf is the hard margin of the hinge; loss={loss.name!r} needs a finite C")
+    return cost
+
+
+def _cost(C: float | None, lam: float | None) -> float:
     if C is not None and lam is not None:
         raise InvalidInput("give C or lam, not both: lam = 1/C")
     if lam is None:

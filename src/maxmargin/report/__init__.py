@@ -7,7 +7,8 @@
 A model of several machines has a page with the summary and a section for each machine.
 
 Everything is inside the file, the figures too, so it opens without a network. Whatever comes from the user is
-escaped, and nothing in it grows with the number of samples.
+escaped, and nothing in it grows with the number of samples, but for a run that can be played: one of at most 500
+samples in the plane, solved with ``every=1, snapshots=True``.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ import numpy as np
 
 from maxmargin.errors import InvalidInput
 from maxmargin.models import Model, model_of
+from maxmargin.models.classes import TOGETHER
 from maxmargin.page import Page, document, facts, place, written
 from maxmargin.report.advice import things_to_do
 from maxmargin.report.fit import Fit
 from maxmargin.report.machines import Machine, machines_of, machines_of_estimator, machines_page
+from maxmargin.report.playback import STYLE, can_be_played, player
 from maxmargin.report.proof import certificate_rows, conditions, verdict
 from maxmargin.report.reproduce import reproduce
 from maxmargin.report.samples import scores, summary, support
@@ -46,7 +49,8 @@ def report(fitted: Any, path: str | os.PathLike[str] | None = None, X: Any = Non
     ----------
     fitted : Result, Model or fitted estimator
         Any fit: classification, regression or one-class, finished or not. A `Result` has its data with it, and gets
-        pictures of it; a `Model` or an estimator gets a section for each of its machines.
+        pictures of it, and of a run that was recorded (``every=1, snapshots=True``) a player; a `Model` or an
+        estimator gets a section for each of its machines.
     path : str or path, default None
         The file to write; its folder must exist. An old file stays until the new one is complete.
     X, y : array-like, default None
@@ -67,6 +71,8 @@ def report(fitted: Any, path: str | os.PathLike[str] | None = None, X: Any = Non
     if isinstance(fitted, Result):
         if X is not None or y is not None:
             raise InvalidInput("a Result has its data with it; drop X and y")
+        if fitted.problem.family == "crammer-singer":
+            return _of_classes(fitted, path)
         return written(path, _page(Fit(fitted)))
     if (X is None) != (y is None):
         raise InvalidInput("a report scores a model on rows and their targets; give X and y, or neither")
@@ -91,6 +97,16 @@ def report_machines(
     return written(path, machines_page(model, machines, tol, X, None if y is None else np.asarray(y)))
 
 
+def _of_classes(result: Result, path: str | os.PathLike[str] | None) -> Path | Page:
+    """The page of all classes in one problem: its only machine, and the scores of its rows."""
+    problem, one = result.problem, result.certificate
+    assert problem.classes is not None
+    vectors = int(np.count_nonzero(one.kinds.support))
+    numbers = str(result.status), one.primal, one.dual, one.relative_gap, vectors
+    machine = Machine(TOGETHER, *numbers, result.solver.name, result.iterations, result.trace)
+    return report_machines(model_of(result), [machine], result.tol, path, problem.X, problem.classes[problem.target])
+
+
 def _page(fit: Fit) -> str:
     result = fit.result
     sections = {
@@ -99,6 +115,7 @@ def _page(fit: Fit) -> str:
         "The solver": facts(solver_rows(result)),
         "The certificate": facts(certificate_rows(result)) + conditions(result) + fit.drawn("convergence"),
         _PICTURES[result.problem.task]: fit.drawn("boundary"),
+        "The run, frame by frame": player(result) if can_be_played(result) else "",
         "Support vectors": support(fit),
         "Scores on the training data": scores(fit),
         "How to reproduce it": reproduce(result),
@@ -106,5 +123,5 @@ def _page(fit: Fit) -> str:
     tone, sentence = verdict(result)
     title = f"{_TITLES[result.problem.task]} by {result.solver.name}"
     top = f'<h1>{escape(title)}</h1>\n<p class="verdict {tone}">{escape(sentence)}</p>\n{paragraph(summary(fit))}'
-    rest = "".join(f"\n<h2>{escape(heading)}</h2>\n{content}" for heading, content in sections.items())
-    return document(title, top + rest)
+    rest = "".join(f"\n<h2>{escape(heading)}</h2>\n{content}" for heading, content in sections.items() if content)
+    return document(title, top + rest, STYLE if can_be_played(result) else "")

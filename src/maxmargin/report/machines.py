@@ -46,8 +46,8 @@ def machines_of(model: Model) -> list[Machine]:
     if model.training is None:
         raise InvalidInput("this model does not say what was proved when it was trained; a report is about that")
     return [
-        Machine(name, proof.status, proof.primal, proof.dual, proof.relative_gap, len(proof.rows))
-        for name, proof in zip(model.machine_names(), model.training.proofs, strict=True)
+        Machine(name, one.status, one.primal, one.dual, one.relative_gap, len(np.unique(one.rows // model.width)))
+        for name, one in zip(model.proof_names(), model.training.proofs, strict=True)
     ]
 
 
@@ -57,7 +57,7 @@ def machines_of_estimator(estimator: Any, model: Model) -> list[Machine]:
     several = hasattr(summary, "values")
     certificates = list(summary.values()) if several else [summary]
     traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
-    names = model.machine_names() if len(certificates) == model.machines else ["all classes"]
+    names = model.proof_names()
     iterations = np.broadcast_to(estimator.n_iter_, len(names)).tolist()
     found = []
     for name, one, steps, trace in zip(names, certificates, iterations, traces, strict=True):
@@ -105,6 +105,7 @@ def _advice(machines: Sequence[Machine], worst: Machine, tol: float) -> Iterator
 
 def _model_rows(model: Model, machines: Sequence[Machine]) -> Iterator[tuple[str, str, str]]:
     schemes = {"binary": "", "ovo": "One machine per pair of classes; most votes win.", "ovr": "One machine per class."}
+    schemes["crammer-singer"] = "One hyperplane per class, all in one problem."
     if model.classes is not None:
         names = ", ".join(short(label) for label in model.classes[:LARGEST_TABLE].tolist())
         yield "Classes", f"{len(model.classes):,}", names + (" …" if len(model.classes) > LARGEST_TABLE else "")

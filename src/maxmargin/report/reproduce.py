@@ -36,8 +36,9 @@ def snippet(result: Result) -> str:
 
 def code(problem: Problem, solver: Solver | None, end: list[str], before: list[str]) -> list[str]:
     """The lines that pose a problem and solve it (None is "auto"); `before` comes after the imports."""
-    imports = ["from maxmargin import Problem, solve"]
-    made = _call("Problem", _data(problem) + _options(problem, imports))
+    kind = "CrammerSingerProblem" if problem.family == "crammer-singer" else "Problem"
+    imports = [f"from maxmargin import {kind}, solve"]
+    made = _call(kind, _data(problem) + _options(problem, imports))
     chosen = repr("auto") if solver is None else _expression(solver, "my_solver", imports)
     solved = _call("solve", ["problem", f"solver={chosen}", *end])
     return [*imports, "", *before, f"problem = {made}", f"result = {solved}", "print(result.certificate)"]
@@ -63,8 +64,10 @@ def _options(problem: Problem, imports: list[str]) -> list[str]:
     options = [
         f"loss={_expression(problem.loss, 'my_loss', imports)}",
         f"kernel={_expression(problem.kernel, 'my_kernel', imports)}",
-        f"bias={problem.bias!r}",
     ]
+    if problem.family == "crammer-singer":
+        options = []  # it is what it is
+    options.append(f"bias={problem.bias!r}")
     if problem.bias_scale != 1.0:
         options.append(f"bias_scale={problem.bias_scale!r}")
     if not problem.regularizer.quadratic:

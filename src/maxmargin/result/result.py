@@ -133,14 +133,7 @@ class Result(Shown):
         scale = tau if problem.of_classes and tau > 0.0 else 1.0
         assert point.w is not None and point.b is not None and point.beta is not None
         moved = tau * float(np.abs(point.beta).sum()) * (1.0 if problem.of_classes else -1.0)
-        certificate = replace(
-            one,
-            primal=(one.primal + moved) / scale**2,
-            dual=(one.dual + moved) / scale**2,
-            rounding=one.rounding / scale**2,
-            infeasibility=one.infeasibility / scale,
-            kkt_violation=one.kkt_violation / scale,
-        )
+        certificate = one.scaled(scale, moved)
         ordinary = problem.at(scale if problem.of_classes else tau)
         beta = np.clip(point.beta / scale, *ordinary.bounds)
         point = replace(point, w=point.w / scale if problem.linear else beta, b=point.b / scale, beta=beta)
@@ -148,8 +141,8 @@ class Result(Shown):
 
     @cached_property
     def w(self) -> np.ndarray | None:
-        """The normal of the hyperplane; None where it has no coordinates (a kernel): see `coef`."""
-        return self._weights[: self.problem.X.shape[1]] if self.problem.linear else None
+        """The normal of the hyperplane, or one row a class; None where it has no coordinates (a kernel): see `coef`."""
+        return self.problem.normal(self._weights) if self.problem.linear else None
 
     @cached_property
     def coef(self) -> np.ndarray | None:
@@ -166,15 +159,15 @@ class Result(Shown):
         return self.beta * float(self._weights @ along) / max(float(along @ along), np.finfo(float).tiny)
 
     @cached_property
-    def b(self) -> float:
-        """The bias, of whichever mode."""
+    def b(self) -> Any:
+        """The bias, of whichever mode; one for each class where all are in one problem."""
         return self.problem.space.bias(self._weights) + (self.point.b or 0.0)
 
     @property
     def beta(self) -> np.ndarray:
-        """The signed dual point, β_i = y_i α_i for classification."""
+        """The signed dual point, β_i = y_i α_i for two classes; one column a class where all are in one problem."""
         assert self.point.beta is not None
-        return self.point.beta
+        return self.problem.by_class(self.point.beta)
 
     @property
     def raw_beta(self) -> np.ndarray:
@@ -182,7 +175,7 @@ class Result(Shown):
 
         The penalty method keeps Σβ = 0 only nearly, and the perceptron counts corrections.
         """
-        return self.beta if self.point.raw is None else self.point.raw
+        return self.beta if self.point.raw is None else self.problem.by_class(self.point.raw)
 
     @property
     def alpha(self) -> np.ndarray:

@@ -14,11 +14,16 @@ from maxmargin.small.cholesky import factor, substitute
 
 
 @compiled
-def betas(boxed, a, beta):
-    """Β from the variables."""
+def betas(boxed, a, rest, beta):
+    """Β from the variables: from what is left up to the bound where that is less, so that no digit of it is lost."""
     copy_to(beta, boxed.base)
     for k in range(len(a)):
-        beta[boxed.sample[k]] += boxed.sign[k] * a[k]
+        i, s = boxed.sample[k], boxed.sign[k]
+        if a[k] <= rest[k]:
+            beta[i] += s * a[k]
+        else:
+            beta[i] += s * boxed.c[k]
+            beta[i] -= s * rest[k]
 
 
 @compiled
@@ -26,30 +31,32 @@ def crossed_over(boxed, at, free, beta, inside):
     """β with the settled variables at their bounds and Σβ = 0 for a free bias; False where the sum cannot be mended."""
     size = max(mean_size(boxed.q), 1e-300)
     m = len(at.a)
-    a = np.empty(m)
+    a, rest = np.empty(m), np.empty(m)
     for k in range(m):
         c = boxed.c[k]
         if at.a[k] * size < at.low[k] * c:
-            a[k] = 0.0
+            a[k], rest[k] = 0.0, c
         elif at.rest[k] * size < at.high[k] * c:
-            a[k] = c
+            a[k], rest[k] = c, 0.0
         else:
-            a[k], inside[k] = at.a[k], True
+            a[k], rest[k], inside[k] = at.a[k], at.rest[k], True
     if free:
         for _ in range(3):  # again for what rounding leaves
-            excess, room = 0.0, 0.0
+            betas(boxed, a, rest, beta)
+            excess, room = sum_of(beta), 0.0
             for k in range(m):
-                excess += boxed.sign[k] * a[k] + (boxed.base[boxed.sample[k]] if boxed.sign[k] > 0.0 else 0.0)
                 if inside[k]:
-                    room += min(a[k], boxed.c[k] - a[k])
+                    room += min(a[k], rest[k])
             if abs(excess) <= 1e-15 * sum_of(boxed.c):  # the certificate counts the rest as rounding
                 break
             if abs(excess) >= room:
                 return False
             for k in range(m):
                 if inside[k]:
-                    a[k] -= boxed.sign[k] * excess * (min(a[k], boxed.c[k] - a[k]) / room)
-    betas(boxed, a, beta)
+                    change = boxed.sign[k] * excess * (min(a[k], rest[k]) / room)
+                    a[k] -= change
+                    rest[k] += change
+    betas(boxed, a, rest, beta)
     return True
 
 
@@ -103,8 +110,8 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
             moved[boxed.sample[chosen[k]]] += step[k]
     for k in range(m):
         i, s = boxed.sample[chosen[k]], boxed.sign[chosen[k]]
-        a = s * (moved[i] - boxed.base[i])
-        if not 0.0 < a < boxed.c[chosen[k]]:
+        low, high = s * boxed.base[i], s * boxed.base[i] + boxed.c[chosen[k]]
+        if not low < s * moved[i] < high:
             return
     copy_to(beta, moved)
 
@@ -112,7 +119,7 @@ def polish(rows, dual, boxed, inside, free, constant, b, beta):
 @compiled
 def balanced(boxed, at, free, beta):
     """β as it is, its heavier side scaled down until Σβ = 0 for a free bias."""
-    betas(boxed, at.a, beta)
+    betas(boxed, at.a, at.rest, beta)
     if not free:
         return True
     positive, negative = 0.0, 0.0

@@ -37,6 +37,8 @@ from maxmargin.small.proof import pull
 MOST_STEPS = 80
 #: The relative gap at which the kinds of the vectors are clear, whatever the tolerance.
 CLEAR = 1e-9
+#: Features up to which the matrix is made by loops of our own: BLAS is no faster then.
+MOST_BY_HAND = 40
 #: The part of the way to the nearest bound.
 SHORT = 0.995
 
@@ -88,6 +90,7 @@ class Step(NamedTuple):
 def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     """Steps 1. to 6.; fills w (of the rows as they are), β and the kinds, and returns the fields of `Proved`."""
     n, d = rows.S.shape
+    T = _columns(rows.S)
     biased = free or constant > 0.0
     penalty = np.empty(d + 1)
     for j in range(d):
@@ -97,13 +100,13 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
     at = _first_point(boxed, d)
     best, since = np.inf, 0
     enough = min(CLEAR, 0.01 * tol)
-    H, root = np.empty((d + 1, d + 1)), np.empty((n, d))
+    H, scaled = np.empty((d + 1, d + 1)), np.empty((d, n))
     step = 0
     while step < MOST_STEPS:
         # 1.
-        z = _scores(rows.S, at.v)
-        betas(boxed, at.a, beta)
-        gap, size, residual = _gap(rows.S, dual, penalty, biased, z, beta, at.v)
+        z = _scores(T, at.v)
+        betas(boxed, at.a, at.rest, beta)
+        gap, size, residual = _gap(T, dual, penalty, biased, z, beta, at.v)
         if gap < 0.5 * best:
             best, since = gap, 0
         else:
@@ -112,12 +115,12 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
             break
         # 2.
         inverse, diagonal = _curvatures(boxed, at, n)
-        _matrix(rows.S, diagonal, penalty, biased, H, root)
+        _matrix(T, diagonal, penalty, biased, H, scaled)
         factor(H)
         # 3.
         mu, zeros = _mean_product(at), np.zeros(len(boxed.c))
-        affine = _direction(rows.S, H, boxed, at, inverse, z, residual, zeros, zeros)
-        t = _longest(at, affine)
+        affine = _direction(T, H, boxed, at, inverse, z, residual, zeros, zeros)
+        t = _longest(at, affine, inverse)
         after = _mean_product_after(at, affine, t)
         # 4.
         sigma = (after / mu) ** 3
@@ -125,9 +128,9 @@ def solve_by_interior_point(rows, dual, free, constant, tol, w, beta, codes):
         for k in range(len(zeros)):
             to_low[k] = sigma * mu - affine.a[k] * affine.low[k]
             to_high[k] = sigma * mu + affine.a[k] * affine.high[k]
-        direction = _direction(rows.S, H, boxed, at, inverse, z, residual, to_low, to_high)
+        direction = _direction(T, H, boxed, at, inverse, z, residual, to_low, to_high)
         # 5.
-        t = min(1.0, SHORT * _longest(at, direction))
+        t = min(1.0, SHORT * _longest(at, direction, inverse))
         _move(at, direction, t)
         step += 1
     # 6.
@@ -161,12 +164,37 @@ def _vertex(rows, dual, inner_point, bias, tol, found, steps):
 
 
 @compiled
-def _scores(S, v):
+def _columns(S):
+    """The columns of S, each in one piece: loops over rows are long, those over few columns are not."""
+    n, d = S.shape
+    T = np.empty((d, n))
+    for i in range(n):
+        for j in range(d):
+            T[j, i] = S[i, j]
+    return T
+
+
+@compiled
+def _scores(T, v):
     """⟨w, s⟩ + b of every row."""
-    z = product(S, v)
-    for i in range(len(z)):
-        z[i] += v[S.shape[1]]
+    d, n = T.shape
+    z = np.empty(n)
+    for i in range(n):
+        z[i] = v[d]
+    for j in range(d):
+        column, factor_j = T[j], v[j]
+        for i in range(n):
+            z[i] += factor_j * column[i]
     return z
+
+
+@compiled
+def _pulled(T, u):
+    """Σ u_i s_i."""
+    out = np.empty(len(T))
+    for j in range(len(T)):
+        out[j] = inner(u, T[j])
+    return out
 
 
 @compiled
@@ -209,11 +237,11 @@ def _first_point(boxed, d):
 
 
 @compiled
-def _gap(S, dual, penalty, biased, z, beta, v):
+def _gap(T, dual, penalty, biased, z, beta, v):
     """The gap of the pair, the size of the objective, and the residual of w = w(β) and the bias."""
-    n, d = S.shape
+    d, n = T.shape
     residual = np.empty(d + 1)
-    copy_to(residual, combination(beta, S))
+    copy_to(residual, _pulled(T, beta))
     residual[d] = sum_of(beta) if biased else 0.0
     primal, value = 0.0, 0.0
     for j in range(d + 1):
@@ -243,18 +271,24 @@ def _curvatures(boxed, at, n):
 
 
 @compiled
-def _matrix(S, diagonal, penalty, biased, H, root):
+def _matrix(T, diagonal, penalty, biased, H, scaled):
     """H = diag(penalty) + [S 1]ᵀ diag(diagonal) [S 1], its lower triangle."""
-    n, d = S.shape
-    for j in range(d + 1):
-        H[d, j] = 0.0
+    d, n = T.shape
+    root = np.empty(n)
     for i in range(n):
-        r = np.sqrt(diagonal[i])
+        root[i] = np.sqrt(diagonal[i])
+    for j in range(d):
+        H[d, j] = inner(diagonal, T[j])
+        row, column = scaled[j], T[j]
+        for i in range(n):
+            row[i] = root[i] * column[i]
+    H[d, d] = sum_of(diagonal)
+    if d <= MOST_BY_HAND:
         for j in range(d):
-            root[i, j] = r * S[i, j]
-            H[d, j] += diagonal[i] * S[i, j]
-        H[d, d] += diagonal[i]
-    copy_lower(H, np.dot(root.T, root))
+            for k in range(j + 1):
+                H[j, k] = inner(scaled[j], scaled[k])
+    else:
+        copy_lower(H, np.dot(scaled, scaled.T))
     for j in range(d + 1):
         H[j, j] += penalty[j]
     if not biased:
@@ -284,9 +318,9 @@ def _mean_product_after(at, step, t):
 
 
 @compiled
-def _direction(S, H, boxed, at, inverse, z, residual, to_low, to_high):
+def _direction(T, H, boxed, at, inverse, z, residual, to_low, to_high):
     """Newton's direction towards a·l = to_low and (c − a)·u = to_high; H is factored."""
-    n, d = S.shape
+    d, n = T.shape
     m = len(boxed.c)
     right, pulls = np.empty(m), np.zeros(n)
     for k in range(m):
@@ -294,13 +328,13 @@ def _direction(S, H, boxed, at, inverse, z, residual, to_low, to_high):
         right[k] = off + to_low[k] * inverse.a[k] - at.low[k] - to_high[k] * inverse.rest[k] + at.high[k]
         pulls[boxed.sample[k]] += boxed.sign[k] * right[k] * inverse.theta[k]
     v = residual.copy()
-    pulled = combination(pulls, S)
+    pulled = _pulled(T, pulls)
     for j in range(d):
         v[j] += pulled[j]
     if H[d, d] != 1.0 or residual[d] != 0.0:
         v[d] += sum_of(pulls)
     substitute(H, v)
-    dz = _scores(S, v)
+    dz = _scores(T, v)
     a, low, high = np.empty(m), np.empty(m), np.empty(m)
     for k in range(m):
         a[k] = (right[k] - boxed.sign[k] * dz[boxed.sample[k]]) * inverse.theta[k]
@@ -310,19 +344,13 @@ def _direction(S, H, boxed, at, inverse, z, residual, to_low, to_high):
 
 
 @compiled
-def _longest(at, step):
+def _longest(at, step, inverse):
     """The longest step, at most 1, that keeps all within their bounds."""
-    t = 1.0
+    most = 1.0  # one over it: the largest share of its room that a variable takes
     for k in range(len(at.a)):
-        if step.a[k] < 0.0:
-            t = min(t, -at.a[k] / step.a[k])
-        elif step.a[k] > 0.0:
-            t = min(t, at.rest[k] / step.a[k])
-        if step.low[k] < 0.0:
-            t = min(t, -at.low[k] / step.low[k])
-        if step.high[k] < 0.0:
-            t = min(t, -at.high[k] / step.high[k])
-    return t
+        most = max(most, max(-step.a[k] * inverse.a[k], step.a[k] * inverse.rest[k]))
+        most = max(most, max(-step.low[k] / at.low[k], -step.high[k] / at.high[k]))
+    return 1.0 / most
 
 
 @compiled

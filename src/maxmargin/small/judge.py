@@ -15,6 +15,9 @@ def judged(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     """The fields of `Proved`, and the kinds; steps < 0 where the gap is not proved. β sums to 0 for a free bias."""
     X = rows.X
     n, d = X.shape
+    for i in range(n):
+        if not dual.lower[i] <= beta[i] <= dual.upper[i]:
+            return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     scores = product(X, w)
     v, count, size = combination(beta, X), 0, 0.0
     for i in range(n):
@@ -42,7 +45,8 @@ def judged(rows, dual, free, constant, tol, w, b, beta, codes, steps):
     # An augmented bias is a part of the scores.
     primal, value, rounding, rest = objectives(dual, 0.0, free, beta, scores, b, dual_scores, sums)
     gap = max(0.0, primal - value) + rounding
-    if not gap <= tol * max(abs(primal), abs(value)) or rounding > 0.1 * max(primal - value, tol * abs(primal)):
+    proved = gap <= tol * max(abs(primal), abs(value)) and value - primal <= rounding  # or one of the two is wrong
+    if not proved or rounding > 0.1 * max(primal - value, tol * abs(primal)):
         return -1, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     most, least = extreme_slopes(dual.target, dual_scores, dual.ridge, dual.tube, dual.lower, dual.upper, beta)
     kkt = max(most - least if free else max(most, -least), 0.0)

@@ -66,8 +66,8 @@ class SmallFit:
         """Whether the gap is proved."""
         return self.proved.steps >= 0
 
-    def certificate(self, dtype: Any) -> Certificate:
-        """The certificate, for rows of this precision."""
+    def certificate(self, dtype: Any, positive: bool | None = True) -> Certificate:
+        """The certificate, for rows of this precision and a kernel that is (as far as is known) positive."""
         one = self.proved
         return Certificate(
             primal=one.primal,
@@ -76,6 +76,7 @@ class SmallFit:
             kkt_violation=one.kkt_violation,
             kinds=Kinds(self.codes),
             precision=f"recomputed in float64 from {dtype} data",
+            positive=positive,
             rounding=one.rounding,
         )
 

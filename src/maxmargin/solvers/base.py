@@ -16,7 +16,7 @@ from maxmargin.gram import Gram
 from maxmargin.numeric.parallel import over_blocks
 from maxmargin.numeric.row_blocks import RowBlocks
 from maxmargin.numeric.rows import Rows, scores_of_rows
-from maxmargin.problem import NuProblem, Problem
+from maxmargin.problem import Problem
 from maxmargin.problem.space import LinearSpace
 from maxmargin.registry import Registry
 from maxmargin.result import Iterate
@@ -61,8 +61,14 @@ class Solver(ABC):
     regularizers: ClassVar[tuple[str, ...]] = ("l2",)
     #: Whether it needs no more than sums over blocks of rows, which are then not in memory all at once.
     streams: ClassVar[bool] = False
-    #: Whether it keeps the second sum of a ν-problem.
-    takes_nu: ClassVar[bool] = False
+    #: The families of problems that it takes: "ordinary", "nu" (with a second sum), "crammer-singer".
+    families: ClassVar[tuple[str, ...]] = ("ordinary",)
+    #: Whether what it has yielded stays as it is when it goes on, but for β where w is w(β).
+    copies: ClassVar[bool] = False
+    #: Whether it computes so few kernel values that a matrix of all would be a waste.
+    few_values: ClassVar[bool] = False
+    #: What to do for a smaller gap than that with which it ends.
+    further: ClassVar[str] = "try another solver (maxmargin.list_solvers())"
 
     def __post_init__(self) -> None:
         """Refuse a field that has none of the values of its `Literal`; subclasses check the rest of theirs."""
@@ -93,6 +99,8 @@ class Solver(ABC):
 
 def reliable(problem: Problem) -> str:
     """The name of a solver that would do, for any problem at all."""
+    if problem.family != "ordinary":
+        return "smo" if problem.family == "nu" else "coordinate-ascent"
     if not problem.regularizer.quadratic:
         return "proximal-newton"
     if problem.form is None:
@@ -116,11 +124,16 @@ def refuse_regularizer(solver: Solver, problem: Problem) -> str | None:
     return f"it cannot do regularizer={name!r}, only {known}; use solver={reliable(problem)!r}"
 
 
-def refuse_nu(solver: Solver, problem: Problem) -> str | None:
-    """The refusal of a ν-problem, whose dual has one sum more."""
-    if isinstance(problem, NuProblem) and not solver.takes_nu:
-        return "it does not keep the second sum of a ν-problem; use solver='smo'"
-    return None
+def refuse_family(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a problem with other constraints than the solver keeps."""
+    if problem.family in solver.families:
+        return None
+    why = {
+        "ordinary": "it is not for a problem of two classes or of real targets",
+        "nu": "it does not keep the second sum of a ν-problem",
+        "crammer-singer": "it does not keep the sums of a problem of several classes",
+    }
+    return f"{why[problem.family]}; use solver={reliable(problem)!r}"
 
 
 def refuse_bias(problem: Problem, *modes: str) -> str | None:
@@ -159,7 +172,7 @@ def refuse_unbounded(problem: Problem) -> str | None:
 
 def start_beta(problem: Problem, start: Iterate) -> np.ndarray:
     """A feasible β to begin with: the start's, or the point nearest to 0."""
-    return problem.feasible(np.zeros(problem.n) if start.beta is None else start.beta)
+    return problem.feasible(np.zeros(problem.duals) if start.beta is None else start.beta)
 
 
 def product_with_K(problem: Problem) -> tuple[Callable[[np.ndarray], np.ndarray], float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.problem import NuProblem, Problem
-from maxmargin.solvers.base import Solver, refuse_blocks, refuse_nu, refuse_regularizer, registry, reliable
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver, refuse_blocks, refuse_family, refuse_regularizer, registry, reliable
 
 #: Rows up to which a problem is small: for pair steps, and for Newton steps on the primal.
 SMALL, MEDIUM = 1000, 4000
@@ -15,6 +15,9 @@ FEW = 500
 #: The multiply-adds in which pair steps solve most small linear problems, besides those for the rows of K, if they are
 #: the right method at all.
 TRIAL = 4e6
+#: Epochs of coordinate steps after which all classes in one problem of few weights go to the interior point, and what
+#: the loop counts for an epoch besides its arithmetic.
+EPOCHS, STEP = 30, 2e4
 
 
 def choose(problem: Problem) -> str:
@@ -31,13 +34,18 @@ def candidates(problem: Problem) -> dict[str, float]:
     - kernels, by pair steps (smo);
     - linear with more rows than features and a smooth loss, by Newton steps on the primal (truncated-newton), however
       the features are scaled;
-    - linear otherwise, by pair steps, which end soon or crawl: then the usual one follows.
+    - linear otherwise, by pair steps, which end soon or crawl: then the usual one follows;
+    - all classes in one problem, by coordinate steps, which crawl on features as they come: then the interior point.
 
     What these do not accept goes to the solvers that accept any problem of their kind; and so does a linear one-class
     problem, whose optimum is 0 where the origin is among the samples: no relative gap can tell that it is reached.
     """
-    if isinstance(problem, NuProblem):
+    if problem.family == "nu":
         return {"smo": np.inf}
+    if problem.family == "crammer-singer":
+        interior = refusal(registry["interior-point"], problem) is None
+        patience = EPOCHS * (2.0 * problem.space.work + STEP) if interior else np.inf
+        return {"coordinate-ascent": patience} | ({"interior-point": np.inf} if interior else {})
     n, d, free = problem.n, problem.X.shape[1], problem.bias == "free"
     if not problem.regularizer.quadratic:
         return {name: np.inf for name in registry if refusal(registry[name], problem) is None}
@@ -56,7 +64,13 @@ def candidates(problem: Problem) -> dict[str, float]:
     return {name: work for name, work in names.items() if refusal(registry[name], problem) is None}
 
 
+def on_one_matrix(problem: Problem) -> str:
+    """The same for one of many fits on one kernel matrix: shrinking, as working sets would save no kernel values."""
+    whole = problem.kernel.given and problem.bias == "free" and problem.family == "ordinary"
+    return "shrinking-smo" if whole and problem.form is not None else "auto"
+
+
 def refusal(solver: Solver, problem: Problem) -> str | None:
     """Why a solver does not take a problem, in one sentence; None where it does."""
-    refused = refuse_blocks(solver, problem) or refuse_nu(solver, problem) or refuse_regularizer(solver, problem)
+    refused = refuse_blocks(solver, problem) or refuse_family(solver, problem) or refuse_regularizer(solver, problem)
     return refused or solver.accepts(problem)

@@ -16,7 +16,7 @@ from maxmargin.registry import documented
 from maxmargin.regularizers.base import registry as regularizers
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.studio.arguments import LIMITS
-from maxmargin.studio.pseudocode import pseudocode
+from maxmargin.studio.pseudocode import Pseudocode, pseudocode
 from maxmargin.studio.toys import TOYS
 
 PROTOCOL = 1
@@ -26,7 +26,7 @@ BIASES = {
     "none": "none: through the origin",
 }
 REGULARIZERS = {"l1": "‖w‖₁: few weights", "l2": "½‖w‖²: the widest margin"}
-SCHEMES = {"ovo": "in pairs", "ovr": "each against the rest"}
+SCHEMES = {"ovo": "in pairs", "ovr": "each against the rest", "crammer-singer": "all in one problem"}
 
 
 @cache
@@ -75,11 +75,16 @@ def _solver(name: str) -> dict[str, Any]:
         **_told(name, kind),
         "paper": solver.paper,
         "starts": solver.starts,
-        "problem": lines.problem,
-        "pseudocode": [{"number": number, "text": text} for number, text in lines.lines],
+        **algorithm(lines),
         "grain": "grain" in known,
         "step": "step" in known,
     }
+
+
+def algorithm(lines: Pseudocode) -> dict[str, Any]:
+    """Pseudocode as the page gets it."""
+    told = [{"number": number, "text": text} for number, text in lines.lines]
+    return {"problem": lines.problem, "pseudocode": told}
 
 
 def _told(name: str, kind: Any) -> dict[str, Any]:

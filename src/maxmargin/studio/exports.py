@@ -21,6 +21,7 @@ from maxmargin.problem import Problem
 from maxmargin.report.reproduce import code, is_weighted
 from maxmargin.studio import arguments
 from maxmargin.studio.tape import tape
+from maxmargin.studio.together import is_together
 
 if TYPE_CHECKING:
     from maxmargin.studio.problems import Posed
@@ -161,6 +162,8 @@ def _model(run: Running, place: int) -> Exported:
         classes = np.array([setting.labels[code] for code in known])
         if len(known) > 2:
             scheme = "ovo" if setting.machines[0].negative is not None else "ovr"
+        if is_together(problem):
+            scheme = "crammer-singer"
     tol = run.recordings[0].tol
     told = training_of(problem, solved, rows, setting.n, setting.C, tol, None, setting.weights is not None)
     model = model_of_solved(problem, solved, rows, setting.X, scheme, codes, classes=classes, training=told)
@@ -170,13 +173,17 @@ def _model(run: Running, place: int) -> Exported:
 def _gif(run: Running, place: int) -> Exported:
     from maxmargin.plots import animate
 
+    if is_together(run.setting.machines[place].problem):
+        raise InvalidInput("an animation is of one hyperplane; of all classes in one problem take a tape")
     result = run.recordings[place].with_snapshots()
     raw = _written("run.gif", lambda path: animate(result, path, seconds=5.0, fps=8, dpi=80))
     return Exported("run.gif", "image/gif", raw)
 
 
 def _report(run: Running, place: int) -> Exported:
-    result = run.recordings[place].with_snapshots()
+    recording = run.recordings[place]
+    together = is_together(recording.problem)  # whose report is that of its model
+    result = recording.so_far() if together else recording.with_snapshots()
     return Exported("fit.html", "text/html", _written("fit.html", result.report))
 
 

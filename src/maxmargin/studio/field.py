@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInput
-from maxmargin.models.classes import rest_from_pairs
+from maxmargin.models.classes import pairs, rest_from_pairs
 from maxmargin.problem import Problem
 from maxmargin.problem.space import KernelSpace
 from maxmargin.result import Iterate
 from maxmargin.studio import arguments
 from maxmargin.studio.arguments import LIMITS, TooMuch
 from maxmargin.studio.problems import Setting
+from maxmargin.studio.together import is_together
 
 #: Kernel values between the grid and the points that are kept: 64 MB.
 KEPT = 8_000_000
@@ -74,15 +75,21 @@ class Fields:
             self._grid, self._kept = grid, {}
         setting, d = self.setting, self.setting.X.shape[1]
         at = grid.points(d)
+        if is_together(setting.machines[0].problem):
+            return _classified(*_of_rest(self._scores(at, points[0])), np.unique(setting.y), grid.shape(d))
         values = np.column_stack([self._decisions(k, at, point) for k, point in enumerate(points)])
         shape = grid.shape(d)
         if len(points) == 1:
             return {"field": _single(values[:, 0]).reshape(shape)}
         known = sorted({code for one in setting.machines for code in (one.positive, one.negative) if code is not None})
-        scores = rest_from_pairs(values, len(known)) if setting.machines[0].negative is not None else values
-        order = np.sort(scores, axis=1)
-        winner = np.array(known, dtype=np.uint8)[np.argmax(scores, axis=1)]
-        return {"field": _single(order[:, -1] - order[:, -2]).reshape(shape), "classes": winner.reshape(shape)}
+        winner, lead = _of_pairs(values, len(known)) if setting.machines[0].negative is not None else _of_rest(values)
+        return _classified(winner, lead, known, shape)
+
+    def _scores(self, at: np.ndarray, point: Iterate) -> np.ndarray:
+        """Of all classes in one problem, one column a class."""
+        assert point.w is not None
+        scores: np.ndarray = self.setting.machines[0].problem.space.decision(at, point.w)
+        return scores
 
     def _decisions(self, k: int, at: np.ndarray, point: Iterate) -> np.ndarray:
         problem = self.setting.machines[k].problem
@@ -96,6 +103,27 @@ class Fields:
                 self._kept.clear()
             self._kept[k] = _Kept(problem, at)
         return self._kept[k].scores(point.w) + (space.bias(point.w) + b)
+
+
+def _classified(winner: np.ndarray, lead: np.ndarray, known: Any, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """The arrays of the winners among the known classes, and how far they lead."""
+    classes = np.asarray(known, dtype=np.uint8)[winner]
+    return {"field": _single(lead).reshape(shape), "classes": classes.reshape(shape)}
+
+
+def _of_rest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The class with the largest value, and how far it is above the second."""
+    order = np.sort(values, axis=1)
+    return np.argmax(values, axis=1), order[:, -1] - order[:, -2]
+
+
+def _of_pairs(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """The class with the most votes, and the decision between it and the second: votes jump, this ends at 0."""
+    second, winner = np.argsort(rest_from_pairs(values, classes), axis=1)[:, -2:].T
+    machine = np.zeros((classes, classes), dtype=np.intp)
+    for k, (i, j) in enumerate(pairs(classes)):
+        machine[i, j] = machine[j, i] = k
+    return winner, np.abs(values[np.arange(len(values)), machine[winner, second]])
 
 
 class _Kept:

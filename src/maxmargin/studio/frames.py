@@ -17,7 +17,12 @@ DTYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4", "u1": "u1"}
 def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     """An answer as bytes."""
     told, payload = laid_out(arrays)
-    text = json.dumps(plain({**header, "arrays": told}), allow_nan=False, separators=(",", ":")).encode()
+    return joined({**header, "arrays": told}, payload)
+
+
+def joined(header: Mapping[str, Any], payload: bytes) -> bytes:
+    """A header, and behind it the arrays that it speaks of."""
+    text = json.dumps(plain(header), allow_nan=False, separators=(",", ":")).encode()
     return b"".join([len(text).to_bytes(4, "little"), text, _zeros(4 + len(text)), payload])
 
 

@@ -21,15 +21,16 @@ from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
 from maxmargin.losses.base import registry as losses
 from maxmargin.losses.one_class import OneClass
-from maxmargin.models.classes import problem_name, splits
+from maxmargin.models.classes import TOGETHER, problem_name, splits
 from maxmargin.problem import NuProblem, Problem
 from maxmargin.solvers import candidates, refusal
 from maxmargin.solvers.base import registry as solvers
 from maxmargin.studio import arguments
 from maxmargin.studio.arguments import LIMITS, TooMuch
-from maxmargin.studio.catalog import usable
+from maxmargin.studio.catalog import SCHEMES, usable
+from maxmargin.studio.together import is_together
 from maxmargin.training.prepare import Prepared, prepared, split
-from maxmargin.training.problems import problem_maker
+from maxmargin.training.problems import maker_of
 from maxmargin.training.recipe import Recipe
 
 TASKS = ("classification", "regression", "novelty")
@@ -100,7 +101,10 @@ class Setting:
         parts = {name: [] for name in ("lower", "upper", "target", "weight")}  # type: dict[str, list[np.ndarray]]
         for machine in self.machines:
             problem = machine.problem
-            values = (*problem.bounds, problem.target, problem.C)
+            bounds, target = problem.bounds, problem.target
+            if is_together(problem):  # of each sample the variable of its own class
+                bounds, target = (np.zeros(problem.n), problem.C), np.ones(problem.n)
+            values = (*bounds, target, problem.C)
             for part, value in zip(parts.values(), values, strict=True):
                 part.append(self.over_points(machine, value))
         return header, {name: np.array(part) for name, part in parts.items()}
@@ -111,6 +115,7 @@ class Setting:
             "rows": len(machine.rows),
             "positive": machine.positive,
             "negative": machine.negative,
+            "together": is_together(machine.problem),
         }
 
 
@@ -133,7 +138,7 @@ def posed(command: Mapping[str, Any]) -> Setting:
         bias_scale=arguments.number(command, "bias_scale", 1.0),
         C=1.0 if nu is not None and task == "classification" else arguments.number(command, "C", 1.0),
         class_weight=_class_weight(command, labels),
-        multiclass=command.get("scheme"),
+        multiclass=command.get("scheme") and _choice(command, "scheme", tuple(SCHEMES), "ovo"),
         task=task if len(loss.tasks) > 1 else None,  # type: ignore[arg-type]
         regularizer=command.get("regularizer") or "l2",
     )
@@ -146,18 +151,9 @@ def posed(command: Mapping[str, Any]) -> Setting:
             f"{len(machines)} machines are too many; at most {LIMITS['machines']} can be shown: use scheme ovr"
         )
     recipe, note = ready.recipe, ""
-    make = problem_maker(
-        ready.samples,
-        recipe.kernel,
-        recipe.bias,
-        recipe.bias_scale,
-        recipe.cache_bytes,
-        1,
-        None,
-        recipe.task,
-        recipe.regularizer,
-    )
-    problems = [make(machine.rows, machine.target, recipe.loss, recipe.C) for machine in machines]
+    make = maker_of(recipe, ready.samples, recipe.kernel, 1, None)
+    C = recipe.cost(len(machines) if ready.classes is None else len(ready.classes))
+    problems = [make(machine.rows, machine.target, recipe.loss, C) for machine in machines]
     if nu is not None:
         problems, note = _with_nu(problems, nu)
     return Setting(X, y, weights, task, labels, float(recipe.C), _machines(ready, labels, problems), note)
@@ -169,6 +165,8 @@ def _machines(ready: Prepared, labels: list[str], problems: list[Problem]) -> li
     if ready.classes is None:
         return [Posed(ready.recipe.kind, used, problems[0])]
     known = [int(code) for code in ready.classes]
+    if is_together(problems[0]):
+        return [Posed(TOGETHER, used, problems[0])]
     return [
         _classes_of(one.classes, known, labels, used[one.rows], problem)
         for one, problem in zip(splits(samples.codes, samples.classes, ready.scheme), problems, strict=True)

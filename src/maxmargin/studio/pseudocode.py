@@ -15,8 +15,10 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
+
+from maxmargin.solvers.base import registry as solvers
 
 #: A number as the code carries it: "3.", "2. and 3.", "2. to 4.".
 _NUMBER = re.compile(r"(?<![\w.])(\d)\.(?:\s+(and|to)\s+(\d)\.)?(?!\d)")
@@ -33,7 +35,30 @@ class Pseudocode:
 
 def pseudocode(kind: type) -> Pseudocode:
     """What the file of a solver opens with."""
-    text = sys.modules[kind.__module__].__doc__ or ""
+    return _opening(sys.modules[kind.__module__])
+
+
+def pseudocode_of(iterates: Iterator[Any], kind: type) -> Pseudocode:
+    """The same for a run: a problem of another family may have an algorithm of its own, in a file of its own."""
+    return _opening(_module_of(iterates, kind))
+
+
+@cache
+def _home(file: str | None, kind: type) -> ModuleType:
+    """The file of a run's loop, where that opens with pseudocode of its own and not of another solver."""
+    own = sys.modules[kind.__module__]
+    there = next((one for one in list(sys.modules.values()) if file and getattr(one, "__file__", "") == file), own)
+    of_others = {type(solvers[name]).__module__ for name in solvers}
+    return there if _opening(there).lines and there.__name__ not in of_others else own
+
+
+def _module_of(iterates: Iterator[Any], kind: type) -> ModuleType:
+    code = getattr(iterates, "gi_code", None)
+    return _home(None if code is None else code.co_filename, kind)
+
+
+def _opening(module: ModuleType) -> Pseudocode:
+    text = module.__doc__ or ""
     problem = next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("Problem:")), "")
     lines: list[tuple[int, str]] = []
     for line in text.splitlines():
@@ -50,8 +75,8 @@ def pseudocode(kind: type) -> Pseudocode:
 
 def lines_that_ran(iterates: Iterator[Any], kind: type, first: bool) -> list[int]:
     """The numbers of the lines since the last iterate; of the first one also what comes before the loop."""
-    known = {number for number, _ in pseudocode(kind).lines}
-    module = sys.modules[kind.__module__]
+    module = _module_of(iterates, kind)
+    known = {number for number, _ in _opening(module).lines}
     generator: Any = iterates
     place: tuple[CodeType, int] | None = None
     while generator is not None:

@@ -20,7 +20,7 @@ from maxmargin.result import Iterate, Reason, Result, Snapshot
 from maxmargin.result.trace import COLUMNS as TRACE_COLUMNS
 from maxmargin.solvers import Solver
 from maxmargin.studio.arguments import LIMITS, TooMuch
-from maxmargin.studio.pseudocode import lines_that_ran
+from maxmargin.studio.pseudocode import Pseudocode, lines_that_ran, pseudocode_of
 
 #: The columns of the trace as the page gets it.
 COLUMNS = ("iteration", "seconds", "work", "primal", "dual", "relative_gap", "beta_sum", "support")
@@ -64,6 +64,11 @@ class Recording:
         self._iterates: Iterator[Iterate] = solver.iterates(problem, self.begin, np.random.default_rng(seed))
         self._work = 0.0
         self._bytes = 0
+
+    @property
+    def pseudocode(self) -> Pseudocode:
+        """That of the algorithm which really runs."""
+        return pseudocode_of(self._iterates, type(self.solver))
 
     @property
     def ended(self) -> bool:
@@ -164,3 +169,34 @@ def whole(result: Result, seed: int = 0) -> Recording:
     made.frames.append(Frame(result.point, seconds, np.nan, row, []))
     made.result, made.watched = result, False
     return made
+
+
+def played(result: Result, seconds: float = np.inf) -> Recording:
+    """A run that was made with ``snapshots=True``, frame by frame: run again, where that gives the same frames.
+
+    Then it is known what ran before each of them. A run with a start or a seed of its own, one of which not every
+    iterate was recorded, or one that takes too long again has its snapshots alone.
+    """
+    snapshots = result.trace.snapshots
+    again = Recording(result.problem, result.solver, result.tol)
+    again.advance(len(snapshots), seconds)
+    points = [frame.point.beta for frame in again.frames]
+    if len(points) == len(snapshots) and all(
+        beta is not None and np.array_equal(beta, one.beta) for beta, one in zip(points, snapshots, strict=True)
+    ):
+        again.result = result
+        return again
+    made = Recording(result.problem, result.solver, result.tol)
+    for one, row in zip(snapshots, result.trace, strict=True):
+        made.frames.append(Frame(_point(result.problem, one), one.seconds, np.nan, row, []))
+    made.result = result
+    return made
+
+
+def _point(problem: Problem, one: Snapshot) -> Iterate:
+    """The point that a snapshot was taken of; a snapshot of a linear model has its whole bias in b."""
+    w, b, space = one.w, one.b, problem.space
+    if problem.linear:
+        w = np.append(w, b / problem.bias_scale if problem.bias == "augmented" else 0.0)
+    free = b - space.bias(w) if problem.bias == "free" else None
+    return Iterate(one.iteration, w=w, b=free, beta=one.beta, raw=one.raw_beta, event=one.event)

@@ -18,7 +18,7 @@ from maxmargin.solvers import candidates
 from maxmargin.solvers import solver as solver_by_name
 from maxmargin.studio import arguments, imports, views
 from maxmargin.studio.arguments import LIMITS, Malformed, TooMuch
-from maxmargin.studio.catalog import catalog
+from maxmargin.studio.catalog import algorithm, catalog
 from maxmargin.studio.exports import export
 from maxmargin.studio.field import Fields, grid_of
 from maxmargin.studio.frames import packed
@@ -134,6 +134,7 @@ class Session:
         name = self._keep(Running(setting, handle, recordings, self.settings[handle][1], options, seed))
         header, arrays = told
         about = {"run": name, "solver": solver.name, "options": options, "frames": 0}
+        about["algorithm"] = algorithm(recordings[0].pseudocode)
         return {**about, "problem": header or handle}, arrays
 
     def step(self, command: Mapping[str, Any]) -> Answer:

@@ -15,6 +15,7 @@ from maxmargin.result import Iterate
 from maxmargin.result.iterate import Event
 from maxmargin.studio.problems import Posed, Setting
 from maxmargin.studio.recording import Frame, Recording
+from maxmargin.studio.together import is_together, samples_of
 
 #: Kernel values up to which the certificate of a shown point is recomputed from the data at each frame.
 RECOMPUTED = 4_000_000
@@ -32,7 +33,7 @@ def shown(
     problem, point = machine.problem, frame.point
     certificate, fresh = certificate_of(problem, recording, frame)
     assert point.w is not None and point.beta is not None
-    z = decisions(problem, point)
+    together = is_together(problem)
     header: dict[str, Any] = {
         "k": point.k,
         "seconds": frame.seconds,
@@ -44,7 +45,7 @@ def shown(
         "tol": recording.tol,
         "accuracy": frame.row["accuracy"],
         "beta_sum": frame.row["beta_sum"],
-        "b": problem.space.bias(point.w) + (point.b or 0.0),
+        "b": 0.0 if together else problem.space.bias(point.w) + (point.b or 0.0),
         **_norms(problem, point.w),
         "event": _event(machine, point.event),
         "lines": frame.lines,
@@ -53,7 +54,7 @@ def shown(
     }
     if "conditions" in want:
         header["conditions"] = _conditions(machine, point)
-    return header, _arrays(setting, machine, point, certificate, z, "gaps" in want)
+    return header, _arrays(setting, machine, point, certificate, "gaps" in want)
 
 
 def certificate_of(problem: Problem, recording: Recording, frame: Frame) -> tuple[Certificate, bool]:
@@ -116,6 +117,8 @@ def _status(recording: Recording) -> dict[str, Any] | None:
 
 
 def _norms(problem: Problem, w: np.ndarray) -> dict[str, float]:
+    if is_together(problem):  # a margin is between two classes
+        return {"norm": problem.space.sqnorm(w) ** 0.5, "margin": np.nan}
     norm = problem.sqnorm_without_bias(w) ** 0.5
     return {"norm": norm, "margin": 2.0 / norm if norm > 0.0 else np.inf}
 
@@ -153,22 +156,35 @@ def _conditions(machine: Posed, point: Iterate) -> list[dict[str, Any]]:
 
 
 def _arrays(
-    setting: Setting, machine: Posed, point: Iterate, certificate: Certificate, z: np.ndarray, gaps: bool
+    setting: Setting, machine: Posed, point: Iterate, certificate: Certificate, gaps: bool
 ) -> dict[str, np.ndarray]:
-    problem, beta = machine.problem, point.beta
-    assert beta is not None and point.w is not None
+    problem = machine.problem
+    assert point.beta is not None and point.w is not None
+    values = _together(problem, point) if is_together(problem) else _ordinary(problem, point, gaps)
+    arrays = {name: setting.over_points(machine, value) for name, value in values.items()}
+    arrays["kinds"] = np.full(setting.n, NO_KIND, np.uint8)
+    arrays["kinds"][machine.rows] = certificate.kinds.codes
+    if problem.linear and not is_together(problem):
+        arrays["w"] = point.w[: problem.X.shape[1]]
+    return arrays
+
+
+def _ordinary(problem: Problem, point: Iterate, gaps: bool) -> dict[str, np.ndarray]:
+    beta, z = point.beta, decisions(problem, point)
+    assert beta is not None
     signs = problem.target if problem.task == "classification" else np.sign(beta)
     values = {"beta": beta, "alpha": signs * beta + 0.0, "z": z, "slack": slack(problem, z)}
     if point.raw is not None and not np.array_equal(point.raw, beta):
         values["raw"] = point.raw
     if gaps:
         values["gaps"] = sample_gaps(problem, beta, z)
-    arrays = {name: setting.over_points(machine, value) for name, value in values.items()}
-    arrays["kinds"] = np.full(setting.n, NO_KIND, np.uint8)
-    arrays["kinds"][machine.rows] = certificate.kinds.codes
-    if problem.linear:
-        arrays["w"] = point.w[: problem.X.shape[1]]
-    return arrays
+    return values
+
+
+def _together(problem: Problem, point: Iterate) -> dict[str, np.ndarray]:
+    own = samples_of(problem, point)
+    slacks = np.maximum(0.0, 1.0 - own.z)
+    return {"beta": own.beta, "alpha": own.beta, "z": own.z, "slack": slacks, "gaps": own.gaps}
 
 
 def slack(problem: Problem, z: np.ndarray) -> np.ndarray:

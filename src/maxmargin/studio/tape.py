@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
+import gzip
 import math
 from collections.abc import Mapping
 from dataclasses import fields
@@ -15,12 +15,12 @@ import numpy as np
 from maxmargin.errors import InvalidInput
 from maxmargin.result import Result
 from maxmargin.studio.bundle import PAGE, bundled
-from maxmargin.studio.catalog import catalog
+from maxmargin.studio.catalog import algorithm, catalog
 from maxmargin.studio.field import Fields, Grid, grid_of
-from maxmargin.studio.frames import laid_out, plain
+from maxmargin.studio.frames import joined, laid_out
 from maxmargin.studio.problems import setting_of
 from maxmargin.studio.recorded_views import views_of_problem, views_of_run
-from maxmargin.studio.recording import Recording
+from maxmargin.studio.recording import played
 from maxmargin.studio.running import Running
 from maxmargin.studio.shown import PARTS
 from maxmargin.studio.shown import shown as shown_of
@@ -48,12 +48,10 @@ class _Payload:
         return told
 
 
-def tape_of(result: Result, title: str) -> bytes:
-    """The tape of a run that was made by `solve(every=1, snapshots=True, random_state=0)`: it is run again."""
+def tape_of(result: Result, title: str, seconds: float = math.inf) -> bytes:
+    """The tape of a run that was made by ``solve(..., every=1, snapshots=True)``; see `played`."""
     setting = setting_of(result.problem)
-    recording = Recording(result.problem, result.solver, result.tol)
-    recording.advance(len(result.trace), math.inf, math.inf)
-    run = Running(setting, "p0", [recording], Fields(setting), _options(result.solver), 0)
+    run = Running(setting, "p0", [played(result, seconds)], Fields(setting), _options(result.solver), 0)
     return tape([run], 0, title, {}, FIGURE_FRAMES, FIGURE_FIELD)
 
 
@@ -90,25 +88,28 @@ def tape(
         "views": views_of_problem(first, place, window, payload.add),
         "runs": [_run(run, place, grid, payload, frames) for run in runs],
     }
-    told["data"] = base64.b64encode(b"".join(payload.parts)).decode()
-    return page(title, told).encode()
+    return page(title, joined(told, b"".join(payload.parts))).encode()
 
 
-def page(title: str, told: Mapping[str, Any]) -> str:
-    """The tape as one HTML document."""
+def page(title: str, recorded: bytes) -> str:
+    """The tape as one HTML document; what it carries is compressed, so that no text of it can be markup."""
     style = (PAGE / "style.css").read_text(encoding="utf-8").replace("</", "<\\/")
-    # A text of the user's own must not end the element that it is in.
-    data = json.dumps(plain(told), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    script = bundled("tape.js").replace("</script", "<\\/script").replace("<!--", "<\\!--")
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+    needed = '<noscript><p class="loading">This recorded run can be played where scripts are allowed.</p></noscript>'
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>\n{style}\n</style>\n</head>\n'
-        f'<body>\n<main id="studio"></main>\n<script type="application/json" id="tape">{data}</script>\n'
-        f'<script type="module">\n{script}\n</script>\n</body>\n</html>\n'
+        f'<body>\n<main id="studio">{needed}</main>\n'
+        f'<script type="text/plain" id="tape">{_compressed(recorded)}</script>\n'
+        f'<script type="text/plain" id="code">{_compressed(bundled("tape.js").encode())}</script>\n'
+        f'<script type="module">\n{bundled("loader.js")}</script>\n</body>\n</html>\n'
     )
+
+
+def _compressed(raw: bytes) -> str:
+    return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()
 
 
 def _hello(runs: list[Running]) -> dict[str, Any]:
@@ -153,6 +154,7 @@ def _run(run: Running, place: int, grid: Grid, payload: _Payload, most: int) -> 
     return {
         "solver": recording.solver.name,
         "options": run.options,
+        "algorithm": algorithm(recording.pseudocode),
         "places": chosen.tolist(),
         "frames": frames,
         "views": views_of_run(run, place, chosen.tolist(), payload.add),

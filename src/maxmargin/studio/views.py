@@ -37,6 +37,7 @@ from maxmargin.numeric.hulls import hull
 from maxmargin.problem import Problem
 from maxmargin.problem.landscape import primal_at
 from maxmargin.result import Iterate
+from maxmargin.studio.together import is_together
 from maxmargin.training.path import C_path
 
 Answer = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -102,6 +103,10 @@ def view(seen: Seen, name: str, arguments: Mapping[str, Any]) -> Answer:
     """The header and the arrays of a view."""
     if name not in VIEWS:
         raise InvalidInput(f"there is no view {name!r}; there are {', '.join(VIEWS)}")
+    if is_together(seen.problem):
+        raise InvalidInput(
+            "this view is of one hyperplane; here all classes are in one problem: see each against the rest"
+        )
     return VIEWS[name](seen, arguments)
 
 

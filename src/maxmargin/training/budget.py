@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from maxmargin.result import Reason, Result, Status
 from maxmargin.small.proof import SHORTEST
 from maxmargin.solvers import clock
 from maxmargin.solvers import solver as solver_by_name
+from maxmargin.solvers.base import registry
 
 if TYPE_CHECKING:
     from maxmargin.solvers import Solver
@@ -48,8 +48,8 @@ class Budget:
     #: Set by whoever wants the training to end soon with the best model so far, and by Ctrl-C. Parts share them.
     stop: Event = field(default_factory=Event)
     pressed: Event = field(default_factory=Event)
-    #: Whether only KeyboardInterrupt itself can end what is under way.
-    deaf: bool = False
+    #: Whether Ctrl-C ends more than this training, so that what has come of it is not wanted.
+    leaving: bool = False
 
     def __post_init__(self) -> None:
         if not is_number(self.tol) or not self.tol >= 0:
@@ -64,6 +64,13 @@ class Budget:
         """Whether nobody watches the solver, limits its steps or chooses it, and time is not short."""
         unlimited = self.max_time is None or self.max_time >= SHORTEST
         return self.solver == "auto" and self.max_iter == -1 and not (self.progress or self.checkpoint) and unlimited
+
+    @property
+    def few_values(self) -> bool:
+        """Whether the solver computes so few kernel values that a matrix of all would be a waste."""
+        if isinstance(self.solver, str):
+            return self.solver != "auto" and registry[self.solver].few_values
+        return self.solver.few_values
 
     @property
     def stopped(self) -> bool:
@@ -89,15 +96,8 @@ class Budget:
         """Stop, because of Ctrl-C: whatever comes of the parts, the whole was broken off."""
         self.pressed.set()
         self.stop.set()
-
-    @contextmanager
-    def breaking_off(self) -> Iterator[None]:
-        """Around a training that does not look at `stop`."""
-        self.deaf = True
-        try:
-            yield
-        finally:
-            self.deaf = False
+        if self.leaving:
+            raise KeyboardInterrupt
 
     def judged(self, status: Status) -> Status:
         """The status of the whole: a fit that was broken off has not converged, whatever its parts have done."""

@@ -99,9 +99,9 @@ class Wrapped(Solver):
         return self.inner.regularizers
 
     @property
-    def takes_nu(self) -> bool:  # type: ignore[override]
-        """Whether the solver takes ν-problems."""
-        return self.inner.takes_nu
+    def families(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The families of problems that the solver takes."""
+        return self.inner.families
 
     def accepts(self, problem: Problem) -> str | None:
         return self.inner.accepts(problem)

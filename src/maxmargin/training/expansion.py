@@ -11,7 +11,7 @@ import numpy as np
 from maxmargin.certificate import KINDS
 from maxmargin.models.build import spread, support_of
 from maxmargin.training.samples import Samples
-from maxmargin.training.train import Solution, Task
+from maxmargin.training.train import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +37,14 @@ class Support:
 
 
 def gather(
-    data: Samples, tasks: Sequence[Task], solutions: Sequence[Solution], crisp: bool, coef: bool, vectors: bool
+    data: Samples, planes: Sequence[tuple[np.ndarray, Solution]], crisp: bool, coef: bool, vectors: bool
 ) -> Support:
     """Collect the support vectors: all samples with a coefficient, or (crisp) those that the certificate calls so.
 
-    A kernel machine predicts by its coefficients, so none may be lost; a linear one predicts by w. `coef` and `vectors`
-    say whether to keep those here, too.
+    `planes` are the solutions, each with its rows. A kernel machine predicts by its coefficients, so none may be lost;
+    a linear one predicts by w. `coef` and `vectors` say whether to keep those here, too.
     """
-    rows = [task.rows for task in tasks]
+    rows, solutions = [places for places, _ in planes], [one for _, one in planes]
     matters = [one.certificate.kinds.support if crisp else one.coef != 0.0 for one in solutions]
     places = support_of(matters, rows, data.codes)
     kinds = spread([one.certificate.kinds.codes for one in solutions], rows, places, data.n, len(KINDS))

@@ -1,9 +1,8 @@
 """fit(): from data and a recipe to a model, within one budget, with checkpoints where they are wanted.
 
 1. Learn the scaling, and scale; a sparse matrix that is mostly full becomes a dense one.
-2. Leave out rows of weight 0; resolve the weights of the classes and the kernel's parameters on the others. What is
-   not a binary problem after the other (ν, all classes together) goes to its estimator, and that is all.
-3. Split several classes into binary problems: one against the rest, or in pairs.
+2. Leave out rows of weight 0; resolve the weights of the classes and the kernel's parameters on the others.
+3. Split several classes into binary problems, one against the rest or in pairs, or pose all in one problem.
 4. Solve them one after the other; each gets an equal share of the time that is left.
 5. Put the solved problems together as a model that knows how it was trained.
 """
@@ -21,9 +20,9 @@ from maxmargin.data.dataset import Data
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
 from maxmargin.losses.hinge import Hinge
-from maxmargin.models.build import model_of, model_of_solved, training_of
+from maxmargin.models.build import model_of_solved, training_of
 from maxmargin.models.classes import splits
-from maxmargin.models.model import Model, check
+from maxmargin.models.model import Model
 from maxmargin.models.solved import Solved
 from maxmargin.numeric.parallel import one_blas_thread
 from maxmargin.numeric.sparse_columns import check_width
@@ -34,10 +33,9 @@ from maxmargin.training.budget import Budget
 from maxmargin.training.checkpoint import Checkpoint, fingerprint
 from maxmargin.training.checkpoint import load as load_checkpoint
 from maxmargin.training.checkpointed_run import WORK, State, Stoppable, in_segments
-from maxmargin.training.estimated import concerns, estimated, solved_of
 from maxmargin.training.pairs import shares_pairs, solve_pairs
-from maxmargin.training.prepare import Machine, Prepared, prepared, split
-from maxmargin.training.problems import Maker, problem_maker
+from maxmargin.training.prepare import Machine, prepared, split
+from maxmargin.training.problems import Maker, maker_of
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.samples import Samples
 from maxmargin.training.train import Solution
@@ -80,33 +78,21 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
     # 1. and 2.
     ready = prepared(data, recipe, weights)
     recipe, samples, classes, scheme = ready.recipe, ready.samples, ready.classes, ready.scheme
-    X, (n, d) = ready.X, ready.X.shape
-    if concerns(recipe):
-        return _fit_by_estimator(data, weights, ready, budget)
+    X, (n, d), C = ready.X, ready.X.shape, recipe.cost(samples.classes)
     # 3.
     machines = split(recipe, samples, ready.target, classes, scheme)
     if isinstance(recipe.kernel, Linear) and sp.issparse(X):
         check_width(d, len(machines), X.nnz)
-    shared = scheme == "ovo" and shares_pairs(recipe.kernel, recipe.bias, recipe.C, budget, len(machines))
-    shared = shared and isinstance(recipe.loss, Hinge) and recipe.nu is None
-    make = problem_maker(
-        samples,
-        recipe.kernel,
-        recipe.bias,
-        recipe.bias_scale,
-        recipe.cache_bytes,
-        1 if shared else len(machines),
-        budget.max_time,
-        recipe.task,
-        recipe.regularizer,
-        recipe.nu,
-    )
+    shared = scheme == "ovo" and shares_pairs(recipe.kernel, recipe.bias, C, budget, len(machines))
+    shared = shared and isinstance(recipe.loss, Hinge)
+    few = 1 if shared or budget.few_values else len(machines)
+    make = maker_of(recipe, samples, recipe.kernel, few, budget.max_time)
     # 4.
     with one_blas_thread():  # once for all problems: finding out about BLAS takes milliseconds
         known: dict[int, Solution] = {}
         if shared:
             each = splits(samples.codes, samples.classes, scheme)
-            known = solve_pairs(samples, recipe.kernel, recipe.loss, recipe.C, each, recipe.cache_bytes, budget)
+            known = solve_pairs(samples, recipe.kernel, recipe.loss, C, each, recipe.cache_bytes, budget, recipe.nu)
         solved, traces, result, problem = _solve_all(machines, samples, make, recipe, budget, known)
     # 5.
     rows = [samples.used[machine.rows] for machine in machines]
@@ -123,22 +109,10 @@ def fit(data: Data, recipe: Recipe, weights: np.ndarray | None = None, budget: B
         classes=classes,
         names=data.names,
         zero_based=data.zero_based,
-        training=training_of(problem, solved, rows, n, recipe.C, recipe.tol, ready.class_weight, samples.weighted),
+        training=training_of(problem, solved, rows, n, C, recipe.tol, ready.class_weight, samples.weighted),
         scaling=ready.scaling,
     )
     return Fit(model, solved, traces, machines, result if len(machines) == 1 else None)
-
-
-def _fit_by_estimator(data: Data, weights: np.ndarray | None, ready: Prepared, budget: Budget) -> Fit:
-    """A model that one estimator trains as a whole: several classes together, or ν."""
-    estimator = estimated(ready.X, data, weights, ready.recipe, ready.scheme, budget)
-    model = model_of(estimator, names=data.names, zero_based=data.zero_based, training=None)
-    model = check(replace(model, scaling=ready.scaling))
-    names = model.machine_names()
-    solved = solved_of(estimator, ready.recipe, names)
-    traces = estimator.trace_ if isinstance(estimator.trace_, list) else [estimator.trace_]
-    told = names if len(solved) == len(names) else ["all classes"]
-    return Fit(model, solved, traces, [Machine(name, np.arange(ready.X.shape[0]), None) for name in told], None)
 
 
 def with_probabilities(fitted: Fit, data: Data, recipe: Recipe, weights: np.ndarray | None, budget: Budget) -> Fit:
@@ -182,7 +156,7 @@ def _solve_all(
             solved.append(known[k].solved())
             traces.append(known[k].trace)
             continue
-        problem = make(machines[k].rows, machines[k].target, recipe.loss, recipe.C)
+        problem = make(machines[k].rows, machines[k].target, recipe.loss, recipe.cost(samples.classes))
         left = len(machines) - k
         if keep is None:
             result = budget.solve(problem, undone)
@@ -195,7 +169,7 @@ def _solve_all(
         if solved[-1].reason is Reason.INTERRUPTED:
             budget.interrupt()
     if problem is None:  # all of them are known, or were done before
-        problem = make(machines[-1].rows, machines[-1].target, recipe.loss, recipe.C)
+        problem = make(machines[-1].rows, machines[-1].target, recipe.loss, recipe.cost(samples.classes))
     return solved, traces, result, problem
 
 
@@ -235,7 +209,8 @@ def _checkpoint(machines: Sequence[Machine], samples: Samples, recipe: Recipe, b
     if budget.resume and os.path.exists(budget.checkpoint):
         keep = load_checkpoint(budget.checkpoint, mark)
         known = keep.done + ([] if keep.state is None or keep.state.best is None else [keep.state.best])
-        sizes = [len(machine.rows) for machine in machines]
+        together = recipe.multiclass == "crammer-singer" and samples.classes > 2
+        sizes = [len(machine.rows) * (samples.classes if together else 1) for machine in machines]
         if len(known) > len(sizes) or any(len(one.beta) != n for one, n in zip(known, sizes, strict=False)):
             raise InvalidInput(f"cannot load {budget.checkpoint}: it is damaged (it is of other machines)")
         return keep

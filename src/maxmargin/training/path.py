@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SVCPath(Shown):
-    """The fits of a path, in increasing order of C: a sequence of Results; ``path.plot()`` draws them."""
+    """The fits of a path, in increasing order of C: a sequence of Results; ``path.plot()`` draws them.
+
+    Examples
+    --------
+    >>> from maxmargin import C_path
+    >>> path = C_path([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], [0.1, 1.0])
+    >>> [round(result.margin_width, 2) for result in path]
+    [4.0, 2.0]
+    """
 
     Cs: np.ndarray
     results: list[Result]
@@ -100,6 +108,13 @@ def C_path(
     -------
     SVCPath
         A Result with its certificate for each C.
+
+    Examples
+    --------
+    >>> from maxmargin import C_path
+    >>> path = C_path([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], [0.1, 1.0, 10.0])
+    >>> len(path), [result.converged for result in path]
+    (3, [True, True, True])
     """
     values = np.sort(np.asarray(list(Cs), dtype=np.float64).ravel())
     if values.size == 0 or not (np.isfinite(values) & (values > 0)).all():

@@ -12,11 +12,11 @@ from maxmargin.data.dataset import Data, label_text
 from maxmargin.data.scaling import Scaling, scaling
 from maxmargin.errors import InvalidInput
 from maxmargin.kernels import Linear, Precomputed
-from maxmargin.models.classes import Scheme, pairs, problem_name, splits
+from maxmargin.models.classes import TOGETHER, Scheme, pairs, problem_name, splits
 from maxmargin.models.decisions import FULL
 from maxmargin.problem.validation import plain
 from maxmargin.training.recipe import Recipe
-from maxmargin.training.samples import Samples, class_weights, rows_that_count
+from maxmargin.training.samples import Samples, class_weights, rows_that_count, weighted_costs
 
 #: A sparse matrix that is mostly full becomes a dense one of at most so many bytes.
 FITS = 2e9
@@ -79,7 +79,7 @@ def samples_of(
     told = None
     if recipe.class_weight is not None:
         told = tuple((plain(label), float(x)) for label, x in zip(classes, by_class, strict=True))
-    costs = repeats if told is None else repeats * by_class[codes]
+    costs = repeats if told is None else weighted_costs(repeats, by_class, codes)
     return Samples(rows, repeats, costs, used, len(given), codes, len(classes)), None, classes, told
 
 
@@ -108,7 +108,8 @@ def scheme_of(recipe: Recipe, classes: np.ndarray | None, columns: int) -> Schem
     if classes is None or len(classes) == 2:
         return "binary"
     if recipe.multiclass is not None:
-        return "ovr" if recipe.multiclass == "ovr" else "ovo"
+        schemes: dict[str, Scheme] = {"ovr": "ovr", "ovo": "ovo", "crammer-singer": "crammer-singer"}
+        return schemes[recipe.multiclass]
     large = isinstance(recipe.kernel, Linear) and len(pairs(len(classes))) * columns > MOST_WEIGHTS
     return "ovr" if large else "ovo"
 
@@ -119,6 +120,8 @@ def split(
     """The binary problems, or the one problem that there is without classes."""
     if classes is None:
         return [Machine(recipe.kind, np.arange(samples.n), target)]
+    if scheme == "crammer-singer":
+        return [Machine(TOGETHER, np.arange(samples.n), samples.codes)]
     names = [label_text(plain(label)) for label in classes]
     return [
         Machine(problem_name(tuple(names[k] for k in about)), rows, signs)

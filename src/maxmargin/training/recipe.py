@@ -11,9 +11,11 @@ import numpy as np
 from maxmargin.data.dataset import label_text
 from maxmargin.data.scaling import Kind
 from maxmargin.errors import InvalidInput
-from maxmargin.kernels import Kernel
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.losses import Loss
 from maxmargin.losses.base import Task
+from maxmargin.losses.epsilon_insensitive import EpsilonInsensitive
+from maxmargin.losses.hinge import Hinge
 from maxmargin.problem import CACHE_BYTES, Bias
 from maxmargin.problem.validation import check_regularizer, plain
 from maxmargin.regularizers.base import registry as regularizers
@@ -64,6 +66,8 @@ class Recipe:
             raise InvalidInput(f"bias_scale is {self.bias_scale}; it must be > 0, and goes with an augmented bias only")
         if not self.tol >= 0:
             raise InvalidInput(f"tol is {self.tol}; it must be a number ≥ 0")
+        if not 0.0 < self.cache_bytes < np.inf:
+            raise InvalidInput(f"cache_bytes is {self.cache_bytes}; it must be a number > 0")
         if self.max_iter is not None and not self.max_iter > 0:
             raise InvalidInput(f"max_iter is {self.max_iter}; it must be > 0")
         if not self.C > 0:
@@ -83,6 +87,34 @@ class Recipe:
             self.chosen_solver  # noqa: B018 (made once, to be refused here)
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             raise InvalidInput(f"class weights are {self.class_weight!r}; write balanced, or label=weight,label=weight")
+        if self.nu is not None:
+            self._check_nu()
+        if self.multiclass == "crammer-singer":
+            self._check_together()
+
+    def _check_nu(self) -> None:
+        if not isinstance(self.loss, (Hinge, EpsilonInsensitive)):
+            raise InvalidInput(f"the loss {self.loss.name!r} has no nu")
+        if self.regularizer != "l2":
+            raise InvalidInput(f"nu is for the penalty l2, not {self.regularizer}")
+        if self.bias != "free":
+            raise InvalidInput("nu needs bias='free': its threshold is part of the problem")
+        if self.multiclass == "crammer-singer":
+            raise InvalidInput("nu is for binary problems; drop it, or choose multiclass ovr or ovo")
+
+    def _check_together(self) -> None:
+        if not isinstance(self.loss, Hinge) or not isinstance(self.kernel, Linear):
+            raise InvalidInput("multiclass crammer-singer is for the hinge and the linear kernel")
+        if self.regularizer != "l2":
+            raise InvalidInput(f"multiclass crammer-singer is for the penalty l2, not {self.regularizer}")
+        if self.bias == "free":
+            raise InvalidInput("multiclass crammer-singer needs bias augmented or none")
+        if np.isinf(self.C):
+            raise InvalidInput("multiclass crammer-singer needs a finite C")
+
+    def cost(self, classes: int) -> float:
+        """The C of the binary problems: Crammer and Singer's with two classes is the one with C doubled."""
+        return 2.0 * self.C if self.multiclass == "crammer-singer" and classes == 2 else self.C
 
     @property
     def chosen_solver(self) -> str | Solver:

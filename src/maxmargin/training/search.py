@@ -22,11 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.certificate.kkt import BOUND
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.numeric.interrupts import interruptible
 from maxmargin.numeric.parallel import one_blas_thread, over_tasks, threads
-from maxmargin.problem import NuProblem, Problem
+from maxmargin.problem import Problem
 from maxmargin.solvers import clock
+from maxmargin.solvers.choose import on_one_matrix
 from maxmargin.training.budget import Budget
 from maxmargin.training.kernel_matrix import block_of, shared_matrix
 from maxmargin.training.samples import Samples
@@ -73,8 +75,7 @@ class Fold:
                 solutions[c].append(solution)
                 start = None
                 if c + 1 < len(Cs) and Cs[c + 1] <= NEAR * C:
-                    bound = np.zeros(problem.n, bool)
-                    bound[solution.certificate.kinds.bound] = True
+                    bound = solution.certificate.kinds.codes == BOUND
                     start = scaled_start(solution.coef, bound, Cs[c + 1] / C)
         if budget.spent:
             return
@@ -83,10 +84,8 @@ class Fold:
 
 
 def _solver(budget: Budget, problem: Problem) -> str | None:
-    """Shrinking SMO where all of K is at hand: working sets would save no kernel values."""
-    whole = budget.solver == "auto" and isinstance(problem.kernel, Precomputed) and problem.bias == "free"
-    quadratic = problem.form is not None and not isinstance(problem, NuProblem)  # nor is the logistic loss
-    return "shrinking-smo" if whole and quadratic else None
+    """What "auto" means for many fits on one matrix."""
+    return on_one_matrix(problem) if budget.solver == "auto" else None
 
 
 @dataclass(frozen=True, eq=False)

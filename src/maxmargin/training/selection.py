@@ -20,10 +20,8 @@ from maxmargin.models.classes import Scheme
 from maxmargin.models.model import Model
 from maxmargin.training.budget import Budget
 from maxmargin.training.checkpoint import fingerprint
-from maxmargin.training.estimated import concerns
-from maxmargin.training.fit import fit
 from maxmargin.training.prepare import Prepared, prepared, split
-from maxmargin.training.problems import problem_maker
+from maxmargin.training.problems import maker_of
 from maxmargin.training.recipe import Recipe
 from maxmargin.training.search import Fold, Grid, Part
 from maxmargin.training.search_checkpoint import SearchCheckpoint
@@ -180,10 +178,7 @@ def _scores(
         if keep is not None:
             keep.keep(grid.Cs, kernels, scores)
 
-    if concerns(recipe):
-        scores = _one_by_one(ready, grid, searching, told)
-    else:
-        scores, _ = grid.scores(ready.samples, partial(_fold, ready), searching, told)
+    scores, _ = grid.scores(ready.samples, partial(_fold, ready), searching, told)
     if keep is not None:
         keep.keep(grid.Cs, kernels, scores, now=True)
     return scores, kernels
@@ -195,29 +190,6 @@ def _mark(ready: Prepared, recipe: Recipe, k: int, tol: float) -> str:
     return fingerprint(recipe, ready.samples.X, targets, np.append(ready.samples.weights, [k, tol]))
 
 
-def _one_by_one(
-    ready: Prepared, grid: Grid, budget: Budget, tell: Callable[[int, int, np.ndarray], object]
-) -> np.ndarray:
-    """The scores of what is not one binary problem after the other (ν, all classes together): one fit each."""
-    samples, scores = ready.samples, np.full((len(grid.Cs), len(grid.kernels), len(grid.folds)), np.nan)
-    if grid.known is not None:
-        scores[:] = grid.known
-    truth = samples.codes if ready.target is None else ready.target
-    recipe = replace(ready.recipe, scaling=None, class_weight=None, tol=grid.tol)
-    for left, (c, g, f) in zip(range(scores.size, 0, -1), np.ndindex(scores.shape), strict=True):
-        if np.isfinite(scores[c, g, f]):
-            continue
-        train, test = grid.folds[f]
-        asked = replace(recipe, C=float(grid.Cs[c]), kernel=grid.kernels[g])
-        data = Data(samples.X[train], truth[train])
-        model = fit(data, asked, samples.weights[train], budget.part(left)).model
-        if budget.spent:
-            break
-        scores[c, g, f] = _quality(model.predict(samples.X[test]), truth[test], ready.target is None)
-        tell(g, f, scores)
-    return scores
-
-
 def _quality(answers: np.ndarray, truth: np.ndarray, classes: bool) -> float:
     """The accuracy, or the negative mean squared error."""
     return float(np.mean(answers == truth)) if classes else -float(np.mean((answers - truth) ** 2))
@@ -226,22 +198,12 @@ def _quality(answers: np.ndarray, truth: np.ndarray, classes: bool) -> float:
 def _fold(ready: Prepared, part: Part) -> Fold:
     """The problems of a fold, and the accuracy (or the negative mean squared error) of their solutions."""
     recipe, scheme = ready.recipe, ready.scheme
-    make = problem_maker(
-        part.samples,
-        part.kernel,
-        recipe.bias,
-        recipe.bias_scale,
-        recipe.cache_bytes,
-        1,
-        None,
-        recipe.task,
-        recipe.regularizer,
-        recipe.nu,
-    )
+    make = maker_of(recipe, part.samples, part.kernel, 1, None)
+    one = recipe.cost(part.samples.classes) / recipe.C
     target = None if ready.target is None else ready.target[part.train]
     machines = split(recipe, part.samples, target, ready.classes, scheme)
     tasks = [
-        Task(machine.name, machine.rows, partial(make, machine.rows, machine.target, recipe.loss, 1.0))
+        Task(machine.name, machine.rows, partial(make, machine.rows, machine.target, recipe.loss, one))
         for machine in machines
     ]
 
@@ -259,11 +221,12 @@ def _model(
     """The model of a fold: its labels are the numbers of the classes."""
     parts: dict[str, Any] = {}
     n = part.samples.n
-    coef = np.zeros((len(tasks), n))
-    for k, (task, one) in enumerate(zip(tasks, solutions, strict=True)):
-        coef[k, task.rows] = one.coef
+    planes = [(task.rows, one) for task, whole in zip(tasks, solutions, strict=True) for one in whole.planes()]
+    coef = np.zeros((len(planes), n))
+    for k, (rows, one) in enumerate(planes):
+        coef[k, rows] = one.coef
     if solutions[0].w is not None:
-        parts["w"] = np.stack([one.w for one in solutions if one.w is not None])
+        parts["w"] = np.stack([one.w for _, one in planes if one.w is not None])
     elif isinstance(part.kernel, Precomputed):
         parts["w"] = coef
     else:
@@ -272,7 +235,7 @@ def _model(
     return Model(
         task=recipe.kind,
         kernel=part.kernel,
-        b=np.array([one.b for one in solutions]),
+        b=np.array([one.b for _, one in planes]),
         columns=part.samples.X.shape[1],
         classes=np.arange(classes) if classes else None,
         scheme=scheme,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy as np
 from maxmargin.certificate import Certificate
 from maxmargin.loop.run import Callback, Look
 from maxmargin.models.solved import Solved
-from maxmargin.problem import NuProblem, Problem
+from maxmargin.problem import Problem
 from maxmargin.result import Iterate, Reason, Result, Status, Trace
 from maxmargin.solvers.base import registry as solvers
+from maxmargin.solvers.base import reliable
 from maxmargin.training.budget import Budget
 
 
@@ -28,10 +29,11 @@ class Solution:
     """What an estimator takes from a solved problem; the problem itself, with its data, can go."""
 
     #: The coefficients of w = Σ coef_i φ(x_i); the certified dual point where a primal solver does not know them.
+    #: One row a sample and one column a class, one normal and one bias a class, where all are in one problem.
     coef: np.ndarray
     #: The normal of the hyperplane, None where it has no coordinates.
     w: np.ndarray | None
-    b: float
+    b: Any
     certificate: Certificate
     status: Status
     trace: Trace
@@ -65,10 +67,12 @@ class Solution:
     def solved(self) -> Solved:
         """The same as a file keeps it, where w is w(β); a linear one has a place for the constant feature."""
         one = self.ordinary or self.certificate
+        together = self.coef.ndim == 2
+        w = self.coef if self.w is None else np.append(self.w, 0.0)
         return Solved(
-            w=self.coef if self.w is None else np.append(self.w, 0.0),
-            b=self.b,
-            beta=self.coef if self.beta is None else self.beta,
+            w=np.column_stack([self.w, self.b]).ravel() if together and self.w is not None else w,
+            b=None if together else self.b,
+            beta=(self.coef if self.beta is None else self.beta).ravel(),
             linked=True,
             reason=self.status.reason,
             status=str(self.status),
@@ -83,20 +87,20 @@ class Solution:
     @classmethod
     def at(cls, problem: Problem, point: Iterate, certificate: Certificate) -> Solution:
         """What a point half-way stands for, as if the run had ended there."""
-        if isinstance(problem, NuProblem):
-            status, solver = Status(Reason.CALLBACK, "a look half-way"), solvers["smo"]
-            return cls.of(Result(problem, solver, status, point.kept(), certificate, Trace(), 0.0))
-        kept = point.kept()
-        assert kept.w is not None and kept.beta is not None
-        w = kept.w[: problem.X.shape[1]] if problem.linear else None
-        coef = kept.w if not problem.linear else kept.beta
-        b = problem.space.bias(kept.w) + (kept.b or 0.0)
-        status = Status(Reason.CALLBACK, "a look half-way")
-        return cls(coef, w, b, certificate, status, Trace(), max(1, kept.k))
+        status, solver = Status(Reason.CALLBACK, "a look half-way"), solvers[reliable(problem)]
+        return cls.of(Result(problem, solver, status, point.kept(), certificate, Trace(), 0.0))
+
+    def planes(self) -> list[Solution]:
+        """A solution for each hyperplane."""
+        if self.coef.ndim == 1 or self.w is None:
+            return [self]
+        each = zip(self.coef.T, self.w, self.b.tolist(), strict=True)
+        return [replace(self, coef=coef, w=w, b=b, beta=None) for coef, w, b in each]
 
 
 def scaled_start(coef: np.ndarray, bound: np.ndarray, ratio: float) -> np.ndarray:
     """A dual point for another C: the samples at their bound follow it, the free ones stay where they are."""
+    bound = bound.reshape(-1, *[1] * (coef.ndim - 1))
     return np.where(bound & np.isfinite(ratio), coef * ratio, coef)
 
 

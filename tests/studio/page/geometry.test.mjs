@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inside, joined, levelLine, linearField, nearest, shaped, windowOf, zoomed } from "../../../src/maxmargin/studio/page/geometry.js";
+import { inside, joined, levelLine, linearField, nearest, nearestOn, shaped, windowOf, zoomed } from "../../../src/maxmargin/studio/page/geometry.js";
 import { rgb } from "../../../src/maxmargin/studio/page/shading.js";
 
 test("a window holds all points and has the plane's shape", () => {
@@ -53,4 +53,16 @@ test("the nearest sample is found within reach only", () => {
 test("colours are read", () => {
   assert.deepEqual(rgb("#ff8000"), [255, 128, 0]);
   assert.deepEqual(rgb("rgb(1, 2, 3)"), [1, 2, 3]);
+});
+
+test("the nearest point of a margin is on it, and for a straight one it is the foot of the perpendicular", () => {
+  assert.equal(nearestOn([], 0, 0), null);
+  assert.deepEqual(nearestOn([0, 0, 4, 0], 1, 3), [1, 0]);
+  assert.deepEqual(nearestOn([0, 0, 4, 0, 9, 9, 9, 9], 7, 1), [4, 0]);
+  const window = { x0: -1, x1: 1, y0: -1, y1: 1, nx: 41, ny: 41 };
+  const [w, b] = [[2, -1], 0.25];
+  const segments = levelLine(linearField(w, b, window), 41, 41, 1).map((at) => -1 + at / 20);
+  const slack = 1 - (w[0] * 0.1 + w[1] * 0.2 + b);
+  const foot = nearestOn(segments, 0.1, 0.2);
+  assert.ok(Math.hypot(foot[0] - (0.1 + (slack * w[0]) / 5), foot[1] - (0.2 + (slack * w[1]) / 5)) < 1e-6);
 });

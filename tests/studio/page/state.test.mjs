@@ -110,6 +110,30 @@ test("a damaged address does no harm", () => {
   assert.deepEqual(fromAddress(""), {});
 });
 
+test("an address keeps the start of a run and the toy set", () => {
+  const first = firstState("server", "light");
+  const start = { w: [1, -2], b: 0.5 };
+  const state = { ...first, points: { ...points, toy: { name: "moons", n: 3, noise: 0.5, seed: 2 } }, runs: [fresh("a", "sgd", {}, start)], every: 5 };
+  const back = fromAddress(toAddress(state, first));
+  assert.deepEqual(back.solvers, [["sgd", {}, start]]);
+  assert.deepEqual(back.points.toy, state.points.toy);
+  assert.equal(back.every, 5);
+});
+
+test("what an address says and no page can have is left out", () => {
+  const packedPoints = packed(points);
+  const said = (more) => fromAddress(new URLSearchParams({ p: packedPoints, ...more }).toString());
+  for (const [name, short] of [["cursor", "frame"], ["shown", "shown"], ["machine", "machine"], ["lessonStep", "at"], ["seed", "seed"]])
+    for (const value of ["-1", "0.5", "NaN", "Infinity", "x"]) assert.equal(said({ [short]: value })[name], undefined, `${short}=${value}`);
+  assert.equal(said({ theme: "red" }).theme, undefined);
+  assert.equal(said({ clock: "toString" }).clock, undefined);
+  assert.equal(said({ speed: "0" }).speed, undefined);
+  assert.deepEqual(said({ solvers: '[["smo",null],["smo",{},3],["sgd",{}]]' }).solvers, [["sgd", {}]]);
+  const { settings } = said({ problem: '{"loss":"hinge","kernel":"rbf","C":"x","kernelFields":null,"lossFields":[1],"classWeight":{"0":"x"},"nu":"y","other":1}' });
+  assert.deepEqual(settings, { loss: "hinge", kernel: "rbf", classWeight: null, nu: null });
+  assert.equal(fromAddress(`p=${packed({ ...points, y: Float64Array.of(0, 1, 1e9) })}`).points, undefined, "no page has a thousand million classes");
+});
+
 test("numbers that JSON has not are written as texts and read as numbers, labels stay texts", () => {
   assert.deepEqual(JSON.parse(JSON.stringify(written({ C: Infinity, a: [-Infinity, NaN, 1] }))), { C: "Infinity", a: ["-Infinity", "NaN", 1] });
   assert.deepEqual(read({ C: "Infinity", a: ["-Infinity", 1], labels: ["NaN"] }), { C: Infinity, a: [-Infinity, 1], labels: ["NaN"] });
@@ -156,9 +180,10 @@ test("the problem's command has the settings of its task", () => {
 });
 
 test("accuracy counts signs, and a sample on the boundary is on no side", () => {
-  const two = { ...points, y: Float64Array.of(0, 1, 1), labels: ["a", "b"] };
-  assert.equal(accuracyOf(two, { arrays: { z: Float64Array.of(-1, 2, 0) } }), 2 / 3);
-  assert.equal(accuracyOf(two, { arrays: { z: Float64Array.of(-1, 2) } }), null);
+  const state = { points, machine: 1, problem: { n: 3, arrays: { target: Float64Array.of(1, 1, 1, -1, 1, NaN) } } };
+  assert.equal(accuracyOf({ ...state, machine: 0 }, { arrays: { z: Float64Array.of(-1, 2, 0) } }), 1 / 3);
+  assert.equal(accuracyOf(state, { arrays: { z: Float64Array.of(-1, 2, NaN) } }), 1, "of the machine's own samples");
+  assert.equal(accuracyOf(state, { arrays: { z: Float64Array.of(-1, 2) } }), null);
 });
 
 test("a drawing holds labels as text only", () => {

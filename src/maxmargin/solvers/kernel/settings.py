@@ -89,3 +89,40 @@ class OutlyingSettings:
 
     #: Samples that the others are compared with: as many as tell who lies far out, and cheap beside all others. Tuned.
     drawn: int = 200
+
+
+@dataclass(frozen=True)
+class NystroemSettings:
+    """`nystroem.py` and `landmarks.py`."""
+
+    #: Landmarks of the first features, and how many times as many the next have: all that came before costs a third of
+    #: the last.
+    first: int = 256
+    growth: int = 2
+    #: More landmarks than this share of those that there are, or none.
+    few: float = 0.05
+    #: Landmarks that "auto" takes at most: the samples divided by this, and so many. With more, the exact solver is
+    #: sooner there.
+    samples_per_landmark: int = 8
+    most: int = 4096
+    #: The relative gap to which the first features are solved, and the share of the approximation's part of the gap to
+    #: which all are: with more landmarks the answer is another one anyway. Less where no more are to come.
+    first_gap: float = 0.05
+    inner_share: float = 0.5
+    last_share: float = 0.02
+    #: The next goal of the features' own gap, where the last was not enough.
+    sharper: float = 0.25
+    #: The relative gap below which landmarks leave the rest to the exact solver: a w that is another than w(β) is
+    #: only as near to it as the root of the gap.
+    finest: float = 1e-8
+    #: The squared distance from the span, in units of the largest k(x, x), below which a sample adds no landmark: its
+    #: column would be rounding, divided by the root of this.
+    inside_single: float = 1e-5
+    inside_double: float = 1e-11
+    #: Support vectors whose scores are computed to estimate βᵀ(K − K̃)β. Tuned.
+    looked: int = 1024
+    #: Features up to this size are kept in float64, larger ones in float32: half the memory, and twice the speed.
+    double_bytes: float = 2.0**27
+    #: Rows in a block of the features, and blocks between two looks at the clock.
+    rows: int = 2048
+    chunk: int = 16

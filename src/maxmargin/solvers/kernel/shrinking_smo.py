@@ -4,8 +4,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
 
     1. Active are all samples; keep g = target − (K + ridge)β.
     2. Take pair steps over the active samples, by second-order selection; see `textbook/smo.py`.
-    3. Now and then let go of the samples that are settled: at a bound, and steeper than any that still moves. Where
-       these are many, go on with a copy of the square of K over the others: a step costs less, and its rows are near.
+    3. Now and then put the settled samples aside: those at a bound, with a slope steeper than any that still moves.
+       Where these are many, copy K among the others into a smaller matrix: a step costs less.
     4. When the violation over the active samples has halved, bring the slopes of the others up to date by the rows of
        K whose β changed; if one of them could move after all, make all samples active again.
 
@@ -50,7 +50,17 @@ settings = ShrinkingSettings()
 
 @dataclass(frozen=True)
 class ShrinkingSMO(Solver):
-    """SMO that sets settled samples aside, on the whole kernel matrix."""
+    """SMO that sets settled samples aside, on the whole kernel matrix.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import ShrinkingSMO
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], kernel="rbf")
+    >>> result = solve(problem, ShrinkingSMO(), tol=1e-6)
+    >>> result.converged
+    True
+    """
 
     name: ClassVar[str] = "shrinking-smo"
     paper: ClassVar[str] = "Joachims 1999; Fan, Chen & Lin, JMLR 2005"

@@ -6,8 +6,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
        each stage begins with the answer of the one before, so that few samples of the next need to move.
     2. Scores of newly seen samples: f_i = Σ_j K_ij β_j over the support vectors.
     3. Active are the samples that violate optimality by more than ε (where these are very many, the worst of them);
-       those well settled at a bound are let go. Where many samples are support vectors, and K fits, all of them are
-       active and their scores come from the square.
+       those that will hardly leave their bound are put aside. Where many samples are support vectors, and K fits, all
+       of them are active and their scores come from K among them.
     4. Maximise over the active samples alone, to the violation ε: pick a small working set W (half of it the worst
        violators, half the free ones of the last W), solve it by second-order SMO on its own small matrix, and
        update the active gradient with |W| rows at once.
@@ -17,7 +17,7 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
        would need the same rows of K whatever ε is. Where ε nears the rounding that the scores have gathered (seen on a
        few), they are recomputed in float64, so that float32 rows never limit the gap.
 
-Cost: about (support vectors × n) kernel values in all; memory: the square, under the cap in bytes.
+Cost: about (support vectors × n) kernel values in all; memory: K among the active samples, within `cache_bytes`.
 
 Joachims, "Making large-scale SVM learning practical", 1999 (working sets); Fan, Chen & Lin, JMLR 6, 2005 (second
 order); Wen et al., "ThunderSVM", JMLR 19, 2018 (large working sets, kept by half); Hsieh, Si & Dhillon, ICML 2014
@@ -62,6 +62,15 @@ class WorkingSet(Solver):
     ----------
     size : int, default 768
         How many variables the inner SMO works on.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import WorkingSet
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], kernel="rbf")
+    >>> result = solve(problem, WorkingSet(size=128), tol=1e-6)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "working-set"

@@ -31,7 +31,7 @@ Hsieh et al., ICML 2008 (coordinates, shrinking); Bertsekas, "Constrained optimi
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
@@ -57,7 +57,17 @@ settings = SweepSettings()
 
 @dataclass(frozen=True)
 class CoordinateNewton(Solver):
-    """Samples of the rows or shrinking sweeps to begin, Newton's method or conjugate gradients to end."""
+    """Samples of the rows or shrinking sweeps to begin, Newton's method or conjugate gradients to end.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import CoordinateNewton
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, CoordinateNewton(), tol=1e-6)
+    >>> result.certificate.relative_gap < 1e-6, result.w.round(3)
+    (True, array([1.]))
+    """
 
     name: ClassVar[str] = "coordinate-newton"
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Yan & Li 2020"
@@ -83,8 +93,8 @@ class CoordinateNewton(Solver):
         ):
             k, lagrangian = yield from _grown(space, form, rng, start)
         else:
-            k, lagrangian = yield from _Sweeps(problem, start, rng).run()
-        yield from _newton(k, lagrangian)
+            k, lagrangian = yield from _Sweeps(space, form, start_beta(problem, start), rng).run()
+        yield from newton_steps(k, lagrangian)
 
 
 #: What the beginning leaves to the end: the count of iterations, and where Newton's method goes on.
@@ -103,7 +113,7 @@ def _grown(space: LinearSpace, form: DualForm, rng: np.random.Generator, start: 
     return k, lagrangian
 
 
-def _newton(k: int, lagrangian: AugmentedLagrangian) -> Iterator[Iterate]:
+def newton_steps(k: int, lagrangian: AugmentedLagrangian) -> Iterator[Iterate]:
     """Newton's method on the whole problem, σ after σ."""
     first = lagrangian.sigma
     for step in count(1):
@@ -127,12 +137,47 @@ def _newton(k: int, lagrangian: AugmentedLagrangian) -> Iterator[Iterate]:
             lagrangian.multiply()
 
 
+def ascended(
+    space: LinearSpace,
+    form: DualForm,
+    beta: np.ndarray,
+    rng: np.random.Generator,
+    enough: float,
+    over: Callable[[], bool],
+) -> tuple[np.ndarray, np.ndarray]:
+    """θ = (w, c or the free bias) and β of a dual given as arrays, from a β in its box: at most `enough` is missing.
+
+    It ends before that where the time is over.
+    """
+    sweeps = _Sweeps(space, form, beta, rng)
+    run = sweeps.run()
+    try:
+        while True:
+            next(run)
+            if sweeps.before <= enough or over():
+                theta = sweeps.w.copy()
+                if sweeps.free_bias:
+                    theta[-1] = sweeps.b + sweeps.constant * float(sweeps.w[-1])
+                return theta, sweeps.beta
+    except StopIteration as ended:
+        lagrangian: AugmentedLagrangian = ended.value[1]
+    while lagrangian.steps < settings.most_newton_steps:
+        lagrangian.step()
+        if lagrangian.settled():
+            if lagrangian.gap()[0] <= enough or over():
+                break
+            lagrangian.multiply()
+    theta = lagrangian.w.copy()
+    if lagrangian.free_bias:
+        theta[-1] = lagrangian.b
+    return theta, lagrangian.u
+
+
 class _Sweeps:
     """β, w = w(β) with the constant's weight behind it, and the centre b of a free bias (2.)."""
 
-    def __init__(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> None:
-        assert problem.form is not None and isinstance(problem.space, LinearSpace)
-        self.form, self.space = problem.form, thinned(problem.space)
+    def __init__(self, space: LinearSpace, form: DualForm, beta: np.ndarray, rng: np.random.Generator) -> None:
+        self.form, self.space = form, thinned(space)
         self.free_bias = self.form.total is not None
         self.total = self.form.total or 0.0
         self.q = self.space.diag()
@@ -141,7 +186,7 @@ class _Sweeps:
             self.constant = float(np.sqrt(self.q.mean())) or 1.0  # as long as a row
             self.q += self.constant**2
         self.q += self.form.ridge
-        self.beta = start_beta(problem, start)
+        self.beta = beta
         self._link()
         self.scale = float(np.abs(self.form.target).max()) or float(np.abs(self.space.scores(self.w)).max()) or 1.0
         self.state = rng.integers(1, 2**63, 1).astype(np.uint64)

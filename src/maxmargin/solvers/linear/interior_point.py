@@ -25,6 +25,8 @@ Newton's method, aiming at s y = r z = μ > 0, has n unknowns Δβ. But Θ = rid
        data that is tried on the way, too: once the right ones are free, nothing is left to do.
     7. Where that does not close the gap, w is looked at as it stands, beside β: it has digits that Xᵀβ may have lost.
 
+All classes in one problem have a method of the same kind (`crammer_singer_interior.py`).
+
 Blocks of rows go through BLAS in float64, whatever the data's precision; memory beyond the data is a few dozen
 n-vectors. Some twenty rounds reach a relative gap of 1e−8, whatever C is.
 
@@ -46,11 +48,12 @@ from maxmargin.kernels.base import slice_rows
 from maxmargin.losses import DualForm
 from maxmargin.numeric.parallel import blocks, over_blocks
 from maxmargin.numeric.rows import Matrix
-from maxmargin.problem import Problem
+from maxmargin.problem import CrammerSingerProblem, Problem
 from maxmargin.problem.projection import balanced
 from maxmargin.problem.space import LinearSpace
 from maxmargin.result import Iterate
 from maxmargin.solvers.base import Solver, refuse_without_form, registry, reliable
+from maxmargin.solvers.linear.crammer_singer_interior import interior_iterates, too_large
 from maxmargin.solvers.linear.newton_step import factored, solve_factored
 from maxmargin.solvers.linear.settings import InteriorPointSettings
 from maxmargin.solvers.textbook.qp import crossover
@@ -61,12 +64,25 @@ settings = InteriorPointSettings()
 
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
-    """Mehrotra's predictor-corrector method on the dual, in the space of w."""
+    """Mehrotra's predictor-corrector method on the dual, in the space of w.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import InteriorPoint
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, InteriorPoint(), tol=1e-6)
+    >>> result.certificate.relative_gap < 1e-6, result.w.round(3)
+    (True, array([1.]))
+    """
 
     name: ClassVar[str] = "interior-point"
     paper: ClassVar[str] = "Mehrotra 1992; Ferris & Munson 2002"
+    families: ClassVar[tuple[str, ...]] = ("ordinary", "crammer-singer")
 
     def accepts(self, problem: Problem) -> str | None:
+        if isinstance(problem, CrammerSingerProblem):
+            return too_large(problem)
         if not problem.linear:
             return f"w has no coordinates with the kernel {problem.kernel.name!r}; use solver={reliable(problem)!r}"
         refusal = refuse_without_form(problem)
@@ -82,8 +98,13 @@ class InteriorPoint(Solver):
             )
         return None
 
-    @about_the_mean
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
+        if isinstance(problem, CrammerSingerProblem):
+            return interior_iterates(problem)
+        return self._rounds(problem, start, rng)
+
+    @about_the_mean
+    def _rounds(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
         assert problem.form is not None and isinstance(problem.space, LinearSpace)
         form, space = problem.form, problem.space
         if form.tube.any():  # 0.

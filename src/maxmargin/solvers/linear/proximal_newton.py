@@ -41,7 +41,17 @@ settings = ProximalNewtonSettings()
 
 @dataclass(frozen=True)
 class ProximalNewton(Solver):
-    """Newton's method for ‖w‖₁ and a smooth loss, on the features that may have a weight."""
+    """Newton's method for ‖w‖₁ and a smooth loss, on the features that may have a weight.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import ProximalNewton
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], loss="squared-hinge", regularizer="l1")
+    >>> result = solve(problem, ProximalNewton(), tol=1e-6)
+    >>> result.certificate.relative_gap < 1e-6, result.w.round(3)
+    (True, array([0.75]))
+    """
 
     name: ClassVar[str] = "proximal-newton"
     paper: ClassVar[str] = "Yuan, Ho & Lin, JMLR 2012; Johnson & Guestrin, ICML 2015"

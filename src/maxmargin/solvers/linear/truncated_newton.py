@@ -41,7 +41,17 @@ settings = TruncatedNewtonSettings()
 
 @dataclass(frozen=True)
 class TruncatedNewton(Solver):
-    """Newton's method on the primal, its equations solved by conjugate gradients as well as they need to be."""
+    """Newton's method on the primal, its equations solved by conjugate gradients as well as they need to be.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import TruncatedNewton
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], loss="logistic")
+    >>> result = solve(problem, TruncatedNewton(), tol=1e-6)
+    >>> result.certificate.relative_gap < 1e-6, result.w.round(3)
+    (True, array([1.007]))
+    """
 
     name: ClassVar[str] = "truncated-newton"
     paper: ClassVar[str] = "Lin, Weng & Keerthi, JMLR 2008; Chapelle, Neural Computation 2007"

@@ -8,6 +8,8 @@ Problem:  max_β  targetᵀβ − Σ tube_i|β_i| − ½ βᵀ(K + diag(ridge))�
     4.     β_i' ← the exact maximiser in β_i, clipped to [lower_i, upper_i]
     5.     w ← w + (β_i' − β_i) φ(x_i): one row of the data, or of K.
 
+For all classes in one problem, a step is over all variables of one sample (`sequential_dual.py`).
+
 This is algorithm 3 of source 000 with the order "cyclic", and the coordinate ascent of source 003 with "random".
 
 Hsieh, Chang, Lin, Keerthi & Sundararajan, "A dual coordinate descent method for large-scale linear SVM", ICML 2008;
@@ -26,7 +28,7 @@ import numpy as np
 from maxmargin.losses import DualArrays, DualForm
 from maxmargin.numeric.compiled import compiled
 from maxmargin.numeric.rows import AHEAD, prefetch_numbers, row_axpy, row_dot, row_prefetch, scores_of_some
-from maxmargin.problem import Problem
+from maxmargin.problem import CrammerSingerProblem, Problem
 from maxmargin.problem.space import KernelSpace, LinearSpace
 from maxmargin.result import Event, Iterate
 from maxmargin.solvers import clock
@@ -40,6 +42,7 @@ from maxmargin.solvers.base import (
     start_beta,
 )
 from maxmargin.solvers.steps import check_positive
+from maxmargin.solvers.textbook.sequential_dual import sequential_iterates
 
 Order = Literal["shuffled", "cyclic", "random"]
 #: K_ii + ridge_i, or whatever takes its place in an epoch's steps.
@@ -57,11 +60,21 @@ class CoordinateAscent(Solver):
     grain : int, default None
         Yield after this many single updates instead of after an epoch, and count updates instead of epochs; with
         ``grain=1`` every update is an `Event`.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import CoordinateAscent
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, CoordinateAscent("cyclic", grain=1), max_iter=4, every=1, snapshots=True)
+    >>> [look.event.indices for look in result.trace.snapshots]  # one update at a time
+    [(0,), (1,), (2,), (3,)]
     """
 
     name: ClassVar[str] = "coordinate-ascent"
     paper: ClassVar[str] = "Hsieh et al., ICML 2008; Shalev-Shwartz & Zhang, JMLR 2013"
     starts: ClassVar[Starts] = ("beta",)
+    families: ClassVar[tuple[str, ...]] = ("ordinary", "crammer-singer")
 
     order: Order = "shuffled"
     grain: int | None = None
@@ -72,9 +85,14 @@ class CoordinateAscent(Solver):
             check_positive("grain", self.grain, whole=True)
 
     def accepts(self, problem: Problem) -> str | None:
+        if problem.family == "crammer-singer":
+            shown = "the updates of all classes of a sample cannot be shown one by one; drop grain=1"
+            return shown if self.grain == 1 else None
         return refuse_bias(problem, "none", "augmented") or refuse_without_form(problem) or refuse_indefinite(problem)
 
     def iterates(self, problem: Problem, start: Iterate, rng: np.random.Generator) -> Iterator[Iterate]:
+        if isinstance(problem, CrammerSingerProblem):
+            return sequential_iterates(problem, start, turns_of(self.order, problem.n, self.grain, rng))
         assert problem.form is not None
         q = problem.space.diag() + problem.form.ridge
         return updates(problem, start, lambda epoch: q, self.order, self.grain, rng)

@@ -46,6 +46,15 @@ class FrankWolfe(Solver):
     ----------
     most_atoms : int, default 500
         When there are more atoms than this, the mixture itself becomes the only one.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import FrankWolfe
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, FrankWolfe(), tol=1e-3)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "frank-wolfe"

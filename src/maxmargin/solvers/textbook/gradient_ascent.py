@@ -55,6 +55,15 @@ class GradientAscent(Solver):
     step : "spectral", number, function of t, "constant", "1/t" or "1/sqrt(t)", default "spectral"
         The step η_t; "spectral" reads it off the last two gradients. A step that is too long is allowed, and the run
         diverges.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import GradientAscent
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, GradientAscent(step=0.05), tol=1e-3)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "gradient-ascent"

@@ -53,6 +53,15 @@ class Pegasos(Solver):
     grain : int, default None
         Yield after this many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
         step is an `Event`.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import Pegasos
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, Pegasos(batch=2), tol=0.1)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "pegasos"

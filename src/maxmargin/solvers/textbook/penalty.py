@@ -67,6 +67,15 @@ class Penalty(Solver):
         Nesterov's momentum; None has it, except with a step or a d of your own.
     d : number, default None
         The weight of an extra term d Σ max(−λ_i, 0) instead of clipping; goes with a c of your own.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import Penalty
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, Penalty(c=100.0), tol=1e-3)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "penalty"

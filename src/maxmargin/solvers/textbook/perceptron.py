@@ -41,6 +41,15 @@ class Perceptron(Solver):
     grain : int, default None
         Yield after this many corrections instead of after a pass, and count corrections instead of passes; with
         ``grain=1`` every correction is an `Event`.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import Perceptron
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], C=float("inf"))
+    >>> result = solve(problem, Perceptron("cyclic"))
+    >>> result.coef  # how often each sample was corrected, with the sign of its class
+    array([-2., -4.,  2.,  0.])
     """
 
     name: ClassVar[str] = "perceptron"

@@ -53,6 +53,15 @@ class ProjectedGradient(Solver):
         The step η_t; None is 1/λ_max(K), found by itself. A step that is too long is allowed, and the run diverges.
     objective : "C" or "lam", default "C"
         Whose steps these are: of the dual in β, or of the dual of Σℓ + (λ/2)‖w‖², whose variables are λ times ours.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import ProjectedGradient
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, ProjectedGradient(step=0.05), tol=1e-3)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "projected-gradient"
@@ -102,6 +111,15 @@ class AcceleratedGradient(ProjectedGradient):
         The step η_t; None is 1/λ_max(K), found by itself, which is also the longest that momentum stands.
     objective : "C" or "lam", default "C"
         Whose steps these are: of the dual in β, or of the dual of Σℓ + (λ/2)‖w‖², whose variables are λ times ours.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import AcceleratedGradient
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, AcceleratedGradient(), tol=1e-4)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "accelerated-gradient"

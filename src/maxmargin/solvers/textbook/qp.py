@@ -66,6 +66,15 @@ class DualQP(Solver):
     hard : "hulls" or "multipliers", default "hulls"
         How a hard margin is put to it: as the nearest points of the convex hulls, which always exist, or as source
         004's dual in the multipliers α.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import DualQP
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, DualQP(backend="piqp"), tol=1e-6)
+    >>> result.certificate.relative_gap < 1e-6, result.w.round(3)
+    (True, array([1.]))
     """
 
     name: ClassVar[str] = "qp"
@@ -142,6 +151,15 @@ class PrimalQP(Solver):
     ----------
     backend : str, default "clarabel"
         Any sparse solver that qpsolvers knows and that returns multipliers.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import PrimalQP
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, PrimalQP(backend="clarabel"), tol=1e-6)
+    >>> result.certificate.relative_gap < 1e-6, result.w.round(3)
+    (True, array([1.]))
     """
 
     name: ClassVar[str] = "qp-primal"

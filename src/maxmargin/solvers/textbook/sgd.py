@@ -65,6 +65,15 @@ class SGD(Solver):
     grain : int, default None
         Yield after this many steps instead of after an epoch, and count steps instead of epochs; with ``grain=1`` every
         step is an `Event`.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import SGD
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, SGD(step="1/t", batch=2), tol=0.1, max_iter=500)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "sgd"

@@ -56,13 +56,22 @@ class SMO(Solver):
         How the partner is chosen: the exact step that gains most, or the maximal violating pair.
     grain : int, default None
         Yield after this many pairs instead of after n/10, later n; with ``grain=1`` every pair is an `Event`.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import SMO
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1])
+    >>> result = solve(problem, SMO(grain=1), tol=1e-6, every=1, snapshots=True)
+    >>> result.trace.snapshots[0].event.indices  # the first pair that was moved
+    (2, 1)
     """
 
     name: ClassVar[str] = "smo"
     paper: ClassVar[str] = "Platt 1998; Keerthi et al. 2001; Fan, Chen & Lin, JMLR 2005"
 
     starts: ClassVar[Starts] = ("beta",)
-    takes_nu: ClassVar[bool] = True
+    families: ClassVar[tuple[str, ...]] = ("ordinary", "nu")
 
     selection: Literal["second-order", "first-order"] = "second-order"
     grain: int | None = None

@@ -42,6 +42,15 @@ class StochasticAscent(Solver):
     grain : int, default None
         Yield after this many single updates instead of after an epoch, and count updates instead of epochs; with
         ``grain=1`` every update is an `Event`.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import StochasticAscent
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, StochasticAscent(step=0.1), tol=1e-2)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "stochastic-ascent"

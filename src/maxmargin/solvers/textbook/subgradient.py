@@ -57,6 +57,15 @@ class Subgradient(Solver):
         The factor of a rule that is named (None: 1 for "1/t", 0.1 for the others); given alone, a constant step.
     objective : "C" or "lam", default "C"
         Whose steps these are: of ½‖w‖² + C Σℓ, or of Σℓ + (λ/2)‖w‖² with λ = 1/C.
+
+    Examples
+    --------
+    >>> from maxmargin import Problem, solve
+    >>> from maxmargin.solvers import Subgradient
+    >>> problem = Problem([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1], bias="augmented")
+    >>> result = solve(problem, Subgradient(step="auto"), tol=0.1, max_iter=500)
+    >>> result.converged
+    True
     """
 
     name: ClassVar[str] = "subgradient"

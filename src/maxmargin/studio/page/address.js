@@ -6,8 +6,26 @@ import { base64, bytesOf, count } from "./points.js";
 /** @typedef {import("./types.js").State} State */
 
 /** Settings of the state that are numbers or words, by their name in the address. @type {Record<string, string>} */
-const PLAIN = { seed: "seed", tol: "tol", clock: "clock", shown: "shown", machine: "machine", cursor: "frame", lesson: "lesson", lessonStep: "at", theme: "theme", speed: "speed" };
-const NUMBERS = new Set(["seed", "tol", "shown", "machine", "cursor", "lessonStep", "speed"]);
+const PLAIN = { seed: "seed", tol: "tol", clock: "clock", shown: "shown", machine: "machine", cursor: "frame", lesson: "lesson", lessonStep: "at", theme: "theme", speed: "speed", every: "every" };
+const NUMBERS = new Set(["seed", "tol", "shown", "machine", "cursor", "lessonStep", "speed", "every"]);
+
+/** Those that count something, and the words of the others. */
+const COUNTS = new Set(["seed", "shown", "machine", "cursor", "lessonStep", "every"]);
+/** @type {Record<string, string[]>} */ const WORDS = { clock: ["iteration", "seconds", "work"], theme: ["light", "dark"] };
+/** Classes that an address may name. */
+const MOST_CLASSES = 100;
+
+/** @param {any} value */
+const isFields = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What can be used of settings that somebody else wrote. @param {any} read @returns {Partial<import("./types.js").Settings>} */
+function settingsOf(read) {
+  const { loss, kernel, bias, regularizer, scheme, lossFields, kernelFields, C, nu, classWeight } = read;
+  const texts = Object.entries({ loss, kernel, bias, regularizer, scheme }).filter(([, value]) => typeof value === "string");
+  const fields = Object.entries({ lossFields, kernelFields }).filter(([, value]) => isFields(value));
+  const weights = classWeight === "balanced" || (isFields(classWeight) && Object.values(classWeight).every(Number.isFinite)) ? { classWeight } : { classWeight: null };
+  return { ...Object.fromEntries([...texts, ...fields]), ...weights, ...(Number.isNaN(Number(C)) ? {} : { C: Number(C) }), nu: Number.isFinite(nu) ? nu : null };
+}
 
 /**
  * @param {State} state
@@ -21,8 +39,9 @@ export function toAddress(state, first) {
   said.set("p", packed(points));
   if (points.task === "classification") said.set("labels", JSON.stringify(points.labels));
   if (points.note) said.set("note", points.note);
+  if (points.toy) said.set("toy", JSON.stringify(points.toy));
   said.set("problem", JSON.stringify({ ...settings, C: Number.isFinite(settings.C) ? settings.C : "Infinity" }));
-  said.set("solvers", JSON.stringify(state.runs.map((run) => [run.solver, run.options])));
+  said.set("solvers", JSON.stringify(state.runs.map((run) => [run.solver, run.options, ...(run.start ? [run.start] : [])])));
   if (state.single !== first.single) said.set("single", state.single ? "1" : "0");
   if (state.live !== first.live) said.set("live", state.live ? "1" : "0");
   if (state.views.join() !== first.views.join()) said.set("views", state.views.join(","));
@@ -60,16 +79,22 @@ export function fromAddress(text) {
     if (!["classification", "regression", "novelty"].includes(task)) return;
     const labels = JSON.parse(said.get("labels") ?? "null");
     const most = Math.max(1, ...y);
+    if (!(most < MOST_CLASSES)) return;
     const named = Array.isArray(labels) && labels.length > most ? labels.map(String) : Array.from({ length: most + 1 }, (_, i) => String(i));
     patch.points = { task, xy, y, labels: named, note: said.get("note") ?? "", file: null };
   });
+  attempt("toy", (value) => {
+    const { name, ...numbers } = JSON.parse(value);
+    const sizes = Object.entries(numbers).filter(([part, one]) => ["n", "noise", "classes", "seed"].includes(part) && Number.isFinite(one));
+    if (patch.points && typeof name === "string") patch.points.toy = { name, ...Object.fromEntries(sizes) };
+  });
   attempt("problem", (value) => {
     const read = JSON.parse(value);
-    if (read && typeof read.loss === "string" && typeof read.kernel === "string") patch.settings = { ...read, C: Number(read.C) };
+    if (read && typeof read.loss === "string" && typeof read.kernel === "string") patch.settings = settingsOf(read);
   });
   attempt("solvers", (value) => {
     const read = JSON.parse(value);
-    patch.solvers = read.filter((/** @type {any} */ one) => typeof one[0] === "string" && typeof one[1] === "object").slice(0, 4);
+    patch.solvers = read.filter((/** @type {any} */ one) => typeof one[0] === "string" && isFields(one[1]) && (one[2] === undefined || isFields(one[2]))).slice(0, 4);
   });
   attempt("single", (value) => (patch.single = value === "1"));
   attempt("live", (value) => (patch.live = value === "1"));
@@ -78,7 +103,8 @@ export function fromAddress(text) {
   for (const [name, short] of Object.entries(PLAIN))
     attempt(short, (value) => {
       const read = NUMBERS.has(name) ? Number(value) : value;
-      if (!Number.isNaN(read)) patch[name] = read;
+      const known = COUNTS.has(name) ? Number.isInteger(read) && Number(read) >= 0 : WORDS[name]?.includes(value) ?? !Number.isNaN(read);
+      if (known && !(name === "speed" && Number(read) <= 0)) patch[name] = read;
     });
   return patch;
 }

@@ -2,9 +2,9 @@
 
 import { fromAddress, toAddress } from "./address.js";
 import { mountData, mountProblem, settingsFor } from "./controls.js";
-import { h, text } from "./dom.js";
-import { Engine, fresh } from "./engine.js";
-import { windowOf } from "./geometry.js";
+import { h, isDark, text } from "./dom.js";
+import { again, Engine, fresh } from "./engine.js";
+import { shaped, windowOf } from "./geometry.js";
 import { listen } from "./gestures.js";
 import { lessonNamed, mountLessons } from "./lessons.js";
 import { mountCertificate, mountPseudocode, mountRace, mountTransport } from "./panels.js";
@@ -25,7 +25,7 @@ const EMPTY = { task: /** @type {const} */ ("classification"), xy: new Float64Ar
 export function firstState(host, theme) {
   return {
     hello: null, points: EMPTY, settings: settingsFor("classification"), problem: null, problemError: "", runs: [fresh("a", "smo")], shown: 0, machine: 0,
-    cursor: null, live: true, playing: false, speed: 10, clock: "iteration", tol: 1e-6, seed: 0, single: true, hover: null, selection: [], tool: "points", brush: 1,
+    cursor: null, live: true, playing: false, speed: 10, clock: "iteration", tol: 1e-6, seed: 0, every: 1, single: true, hover: null, selection: [], tool: "points", brush: 1,
     theme, lesson: null, lessonStep: 0, views: ["curves", "duals"], hide: [], host, window: { x0: -4, x1: 4, y0: -3, y1: 3, nx: 800, ny: 600 },
   };
 }
@@ -40,12 +40,11 @@ let pages = 0;
  * @returns {Promise<{destroy: () => void, app: any}>}
  */
 export async function open(el, channel, host) {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const first = firstState(host, dark ? "dark" : "light");
+  const hello = await channel.request("hello"); // before anything else: by then a notebook has put the element in its place
+  const first = firstState(host, isDark(el) ? "dark" : "light");
   const store = createStore(first);
   const app = actions(store, channel, ++pages);
-  const hello = await channel.request("hello");
   store.set({ hello });
   const said = channel.said ?? (host === "server" ? fromAddress(location.hash) : {});
   const page = layout(el, /** @type {any} */ (app));
@@ -57,15 +56,16 @@ export async function open(el, channel, host) {
 /** The points and problem that the page begins with. @param {any} app @param {any} said @param {any} hello @param {boolean} still */
 async function begin(app, said, hello, still) {
   const { solvers, cursor, lesson, lessonStep, ...patch } = said;
-  const runs = solvers?.length ? solvers.map((/** @type {any} */ [name, options], /** @type {number} */ i) => fresh("abcd"[i], name, options)) : [fresh("a", "smo")];
+  const runs = solvers?.length ? solvers.map((/** @type {any} */ [name, options, start], /** @type {number} */ i) => fresh("abcd"[i], name, options, start)) : [fresh("a", "smo")];
   let points = patch.points;
   if (!points && hello.given) {
     points = pointsOf({ points: hello.given.points, arrays: hello.arrays });
     Object.assign(patch, givenSettings(hello.given.problem, points.task));
     if (hello.given.problem?.solver) runs[0].solver = hello.given.problem.solver;
   }
-  points ??= pointsOf(await app.request("toy", { name: "clouds", n: 60, noise: 0.8, classes: 2, seed: 0 }));
-  if (patch.settings === undefined && points.task !== "classification") patch.settings = settingsFor(points.task);
+  const toy = { name: "clouds", n: 60, noise: 0.8, classes: 2, seed: 0 };
+  points ??= pointsOf(await app.request("toy", toy), null, toy);
+  patch.settings = { ...settingsFor(points.task), ...patch.settings };
   app.store.set({ ...patch, points, runs, shown: Math.min(patch.shown ?? 0, runs.length - 1) });
   app.fit();
   if (lesson && lessonNamed(lesson)) app.lesson(lesson, lessonStep ?? 0);
@@ -104,12 +104,14 @@ function actions(store, channel, id) {
   /** @type {History<Partial<State>>} */
   const past = new History();
   const get = store.get;
-  const kept = () => ({ points: get().points, settings: get().settings, runs: get().runs.map((run) => fresh(run.key, run.solver, run.options)), tol: get().tol, seed: get().seed, single: get().single });
-  const remember = (/** @type {string} */ key = "") => past.push(kept(), key);
+  const kept = () => ({ points: get().points, settings: get().settings, runs: get().runs.map(again), tol: get().tol, seed: get().seed, every: get().every, single: get().single });
+  const framed = () => ({ ...kept(), window: get().window }); // where the plane is another afterwards
+  const remember = (/** @type {string} */ key = "", was = kept()) => past.push(was, key);
   const back = (/** @type {any} */ was) => {
     if (!was) return;
-    const same = JSON.stringify(was.runs.map((/** @type {any} */ run) => [run.key, run.solver, run.options])) === JSON.stringify(kept().runs.map((run) => [run.key, run.solver, run.options]));
-    store.set({ ...was, runs: same ? get().runs : was.runs, shown: Math.min(get().shown, was.runs.length - 1), selection: [], playing: false });
+    const { window, points: { task } } = get();
+    const shown = was.window ? shaped({ ...was.window, nx: window.nx, ny: window.ny }, window.nx / window.ny, task !== "regression") : window;
+    store.set({ ...was, window: shown, runs: JSON.stringify(was.runs) === JSON.stringify(kept().runs) ? get().runs : was.runs, shown: Math.min(get().shown, was.runs.length - 1), selection: [], playing: false });
     app.wake();
   };
   /** @type {any} */
@@ -128,7 +130,7 @@ function actions(store, channel, id) {
     select: (/** @type {number[]} */ selection) => store.set({ selection }),
     wake: () => app.engine.wake(),
     past: () => past.past.length, future: () => past.future.length,
-    undo: () => back(past.undo(kept())), redo: () => back(past.redo(kept())),
+    undo: () => back(past.undo(framed())), redo: () => back(past.redo(framed())),
     drag: (/** @type {boolean} */ on) => {
       if (app.engine.dragging && !on) app.engine.answered = false; // once more, finely
       app.engine.dragging = on;
@@ -141,20 +143,30 @@ function actions(store, channel, id) {
       store.set({ points: { ...points, file: null }, playing: false, cursor: null, ...gone });
       app.wake();
     },
-    /** Other samples altogether. @param {Points} points @param {string} [_why] */
-    setPoints(points, _why) {
-      remember();
+    /** Other samples altogether. @param {Points} points */
+    setPoints(points) {
+      remember("", framed());
       const task = points.task !== get().points.task ? { settings: settingsFor(points.task) } : {};
       const many = points.labels.length > 2 ? { brush: 0 } : { brush: 1 };
       store.set({ points, ...task, ...many, runs: get().runs.map((run) => ({ ...run, frame: null })), playing: false, cursor: null, selection: [], hover: null, machine: 0 });
       app.fit();
       app.wake();
     },
-    clear: () => app.setPoints({ ...EMPTY, task: get().points.task, labels: get().points.task === "classification" ? EMPTY.labels : ["0"] }),
+    clear: () => app.setPoints({ ...EMPTY, toy: get().points.toy, task: get().points.task, labels: get().points.task === "classification" ? EMPTY.labels : ["0"] }),
+    /** A file of this machine. @param {File} file */
+    async readFile(file) {
+      const most = get().hello?.limits.file ?? Infinity;
+      if (file.size > most) return app.say(`${file.name} is too large for the studio: at most ${most / 1e6} MB.`);
+      try {
+        await app.importFile(file.name, base64(new Uint8Array(await file.arrayBuffer())));
+      } catch {
+        app.say(`${file.name} cannot be read: is it a folder?`);
+      }
+    },
     /** Samples of a file. @param {string} name @param {string} data base64 @param {number[]} [columns] */
     async importFile(name, data, columns) {
       try {
-        const answer = await channel.request("import", { name, data, columns });
+        const answer = await app.request("import", { name, data, columns });
         app.setPoints(pointsOf(answer, { name, data }));
         app.say(`${count(get().points)} samples of ${name}. ${get().points.note}`);
       } catch (error) {
@@ -272,12 +284,12 @@ function layout(el, app) {
     return node;
   };
   const theme = h("button", { type: "button", onclick: () => store.set({ theme: store.get().theme === "dark" ? "light" : "dark" }) }, "Dark");
-  const root = h("div", { class: "studio" },
+  const root = h("div", { class: "studio" }, h("div", { class: "room" },
     h("header", {}, h("h1", {}, "maxmargin studio"), h("p", { class: "motto" }, "Support vector machines with proof: move a point, watch the margin answer."), h("div", { class: "row" }, h("span", { class: "busy" }, "computing…"), panel("lessons-button", lessonsButton), theme)),
     h("div", { class: "columns" },
       h("div", { class: "left" }, panel("data", mountData, "data"), panel("problem", mountProblem, "problem"), panel("solvers", mountSolvers, "solvers"), panel("sharing", mountSharing, "sharing")),
       h("div", { class: "centre" }, panel("toolbar", mountToolbar, "tools"), panel("plane-panel", planePanel, "plane"), panel("legend", mountLegend, "kinds of samples"), panel("transport-panel", mountTransport, "run"), panel("keys-panel", mountKeys, "mouse, touch and keyboard"), panel("race-panel", mountRace, "comparison"), panel("pseudocode-panel", mountPseudocode, "algorithm"), h("div", { class: "places more", "data-part": "views" })),
-      h("div", { class: "right" }, panel("lesson", mountLessons, "lesson"), panel("certificate-panel", mountCertificate, "certificate"), panel("views", mountViews, "views"))),
+      h("div", { class: "right" }, panel("lesson", mountLessons, "lesson"), panel("certificate-panel", mountCertificate, "certificate"), panel("views", mountViews, "views")))),
     live);
   el.append(root);
   app.busy = (/** @type {number} */ on) => root.toggleAttribute("data-busy", Boolean(on));
@@ -287,7 +299,7 @@ function layout(el, app) {
   root.addEventListener("drop", async (/** @type {DragEvent} */ event) => {
     event.preventDefault();
     const file = event.dataTransfer?.files[0];
-    if (file) app.importFile(file.name, base64(new Uint8Array(await file.arrayBuffer())));
+    if (file) app.readFile(file);
   });
   const update = (/** @type {State} */ state) => {
     root.dataset.theme = state.theme;

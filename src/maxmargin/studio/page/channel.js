@@ -7,14 +7,23 @@ const TYPES = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Arr
 const TEXTS = new Set(["labels", "text", "error", "doc", "note", "title", "columns", "choices", "name", "names", "positive", "negative"]);
 
 /**
+ * The header of an answer as it was sent, and where its arrays begin.
+ * @param {ArrayBuffer} buffer
+ * @returns {{header: any, start: number}}
+ */
+export function opened(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  return { header, start: Math.ceil((4 + length) / 8) * 8 };
+}
+
+/**
  * An answer from its bytes.
  * @param {ArrayBuffer} buffer
  * @returns {any}
  */
 export function decoded(buffer) {
-  const length = new DataView(buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  const start = Math.ceil((4 + length) / 8) * 8;
+  const { header, start } = opened(buffer);
   return { ...read(header), arrays: arraysOf(header.arrays ?? {}, buffer, start) };
 }
 
@@ -74,9 +83,9 @@ export class Refused extends Error {
 /**
  * Matches answers with commands.
  * @param {(command: any) => void} send
+ * @param {number} [last] the number before the first one
  */
-function desk(send) {
-  let last = 0;
+function desk(send, last = 0) {
   /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} */
   const waiting = new Map();
   return {
@@ -122,14 +131,17 @@ export function socketChannel(address, closed) {
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     const post = desk((command) => socket.send(JSON.stringify(command)));
-    const ended = "The studio has ended: start it again with `maxmargin studio` and reload this page.";
-    socket.onopen = () =>
+    let ended = "The studio cannot be reached: it has ended (start it again with `maxmargin studio`), or too many of its tabs are open.";
+    socket.onopen = () => {
+      ended = "The studio has ended: start it again with `maxmargin studio` and reload this page.";
       resolve({
         request: (op, args) => (socket.readyState === WebSocket.OPEN ? post.request(op, args) : Promise.reject(new Refused(ended, "closed"))),
         close: () => ((socket.onclose = null), socket.close()),
       });
+    };
     socket.onmessage = (event) => post.receive(event.data);
-    socket.onclose = () => {
+    socket.onclose = (event) => {
+      if (event.reason) ended = `The studio has closed this page: ${event.reason}.`;
       post.fail(ended);
       closed(ended);
       reject(new Refused(ended, "closed"));
@@ -143,7 +155,8 @@ export function socketChannel(address, closed) {
  * @returns {Channel}
  */
 export function modelChannel(model) {
-  const post = desk((command) => model.send(command));
+  // A widget that is shown twice hears the answers to both of its pages: their numbers must differ.
+  const post = desk((command) => model.send(command), Math.floor(Math.random() * 2 ** 40));
   const heard = (/** @type {any} */ _content, /** @type {DataView[]} */ buffers) => {
     const view = buffers[0];
     post.receive(/** @type {ArrayBuffer} */ (view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength)));

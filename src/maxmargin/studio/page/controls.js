@@ -20,20 +20,16 @@ export function settingsFor(task) {
  * @param {*} app
  */
 export function mountData(el, app) {
-  let toy = { name: "clouds", n: 60, noise: 0.8, classes: 2, seed: 0 };
   let shape = "";
   const note = h("p", { class: "note" });
-  const load = async () => {
+  const load = async (/** @type {import("./types.js").ToyChoice} */ toy) => {
     try {
-      const answer = await app.request("toy", toy);
-      app.setPoints(pointsOf(answer), "toy");
+      app.setPoints(pointsOf(await app.request("toy", toy), null, toy));
     } catch (error) {
       app.say(/** @type {Error} */ (error).message);
     }
   };
-  const file = h("input", { type: "file", class: "hidden", id: `file-${Math.random().toString(36).slice(2)}`, onchange: () => file.files?.[0] && read(file.files[0]) });
-  /** @param {File} one */
-  const read = async (one) => app.importFile(one.name, base64(new Uint8Array(await one.arrayBuffer())));
+  const file = h("input", { type: "file", class: "hidden", onchange: () => file.files?.[0] && app.readFile(file.files[0]) });
   const paste = h("textarea", { rows: 3, "data-key": "paste", placeholder: "x,y,class\n1.2,0.5,a\n…", "aria-label": "rows to paste: CSV with a header, or svmlight" });
   const use = () => {
     const typed = paste.value;
@@ -47,31 +43,32 @@ export function mountData(el, app) {
   const update = (state) => {
     const { hello, points } = state;
     text(note, `${count(points)} samples. ${points.note}`);
-    const now = `${hello?.version} ${toy.name} ${points.columns?.join()} ${points.task}`;
+    const toy = points.toy ?? null;
+    const now = JSON.stringify([hello?.version, toy, points.columns, points.shown, Boolean(points.file), points.task]);
     if (!hello || now === shape) return;
     shape = now;
-    const info = hello.toys.find((one) => one.name === toy.name) ?? hello.toys[0];
-    const change = (/** @type {Partial<typeof toy>} */ patch) => ((toy = { ...toy, ...patch }), load());
-    const pick = menu([...hello.toys].map((one) => ({ name: one.name, title: `${one.title}${one.task === "classification" ? "" : ` (${one.task})`}` })), toy.name, (name) => {
-      const chosen = hello.toys.find((one) => one.name === name) ?? info;
-      change({ name, n: chosen.n, noise: chosen.noise, classes: chosen.classes[0] });
+    const info = hello.toys.find((one) => one.name === toy?.name);
+    const change = (/** @type {Partial<import("./types.js").ToyChoice>} */ patch) => load({ ...(toy ?? { name: "clouds" }), ...patch });
+    const pick = menu([...(info ? [] : [{ name: "", title: "own points" }]), ...hello.toys.map((one) => ({ name: one.name, title: `${one.title}${one.task === "classification" ? "" : ` (${one.task})`}` }))], info?.name ?? "", (name) => {
+      const chosen = hello.toys.find((one) => one.name === name);
+      if (chosen) load({ name, n: chosen.n, noise: chosen.noise, classes: chosen.classes[0], seed: toy?.seed ?? 0 });
     }, { "data-key": "toy" });
-    const free = !(/** @type {any} */ (info).fixed);
+    const free = info && !(/** @type {any} */ (info).fixed);
     rebuilt(el, [
       h("h2", {}, "Data"),
-      labelled("toy set", pick, info.doc),
-      free && slider({ label: "samples", low: 4, high: 1000, log: true, whole: true, value: toy.n, changed: (n, final) => final && change({ n }) }),
-      free && slider({ label: "noise", low: 0, high: 2, value: toy.noise, changed: (noise, final) => final && change({ noise }) }),
-      info.classes[1] > info.classes[0] && slider({ label: "classes", low: info.classes[0], high: info.classes[1], whole: true, value: toy.classes, changed: (classes, final) => final && change({ classes }) }),
+      labelled("toy set", pick, info?.doc),
+      free && slider({ label: "samples", low: 4, high: 1000, log: true, whole: true, value: toy?.n ?? info.n, changed: (n, final) => final && change({ n }) }),
+      free && slider({ label: "noise", low: 0, high: 2, value: toy?.noise ?? info.noise, changed: (noise, final) => final && change({ noise }) }),
+      info && info.classes[1] > info.classes[0] && slider({ label: "classes", low: info.classes[0], high: info.classes[1], whole: true, value: toy?.classes ?? info.classes[0], changed: (classes, final) => final && change({ classes }) }),
       h("div", { class: "row" },
-        h("button", { type: "button", "data-key": "draw", onclick: () => change({ seed: toy.seed + 1 }) }, "Draw anew"),
+        info && h("button", { type: "button", "data-key": "draw", onclick: () => change({ seed: (toy?.seed ?? 0) + 1 }) }, "Draw anew"),
         h("button", { type: "button", "data-key": "clear", onclick: () => app.clear() }, "Clear")),
-      labelled("task", menu([{ name: "classification", title: "classes" }, { name: "regression", title: "regression: height is the target" }, { name: "novelty", title: "one class" }], points.task, (task) => app.setPoints(forTask(points, /** @type {any} */ (task)), "task"), { "data-key": "task" })),
+      labelled("task", menu([{ name: "classification", title: "classes" }, { name: "regression", title: "regression: height is the target" }, { name: "novelty", title: "one class" }], points.task, (task) => app.setPoints(forTask(points, /** @type {any} */ (task))), { "data-key": "task" })),
       note,
-      points.columns && points.columns.length > 2 && columnsMenu(points, app),
+      points.file && points.columns && points.columns.length > 2 && points.task !== "regression" && columnsMenu(points, app),
       h("details", {}, h("summary", {}, "Your own data"),
         h("p", { class: "note" }, `Drop a file here, choose one, or paste rows (${hello.formats.join(" ")}).`),
-        file, h("label", { class: "button", for: file.id, tabindex: 0, role: "button", onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Enter" && file.click() }, "Choose a file"), paste,
+        file, h("button", { type: "button", "data-key": "file", onclick: () => file.click() }, "Choose a file"), paste,
         h("button", { type: "button", "data-key": "use", onclick: use }, "Use these rows")),
     ]);
   };
@@ -80,12 +77,14 @@ export function mountData(el, app) {
 
 /** Which two features of a file are shown. @param {import("./types.js").Points} points @param {*} app */
 function columnsMenu(points, app) {
-  const names = (points.columns ?? []).map((one, i) => ({ name: String(i), title: one }));
-  const first = menu([{ name: "", title: "principal plane" }, ...names], "", again, { "data-key": "first feature" });
-  const second = menu([{ name: "", title: "principal plane" }, ...names], "", again, { "data-key": "second feature" });
-  function again() {
-    if (first.value && second.value && first.value !== second.value && points.file) app.importFile(points.file.name, points.file.data, [Number(first.value), Number(second.value)]);
-  }
+  const { file, shown } = points;
+  const names = [{ name: "", title: "principal plane" }, ...(points.columns ?? []).map((one, i) => ({ name: String(i), title: one }))];
+  const choose = (/** @type {HTMLSelectElement} */ one, /** @type {HTMLSelectElement} */ other) => {
+    if (!one.value) other.value = "";
+    if (Boolean(one.value) === Boolean(other.value) && (!one.value || one.value !== other.value) && file) app.importFile(file.name, file.data, one.value ? [Number(first.value), Number(second.value)] : undefined);
+  };
+  /** @type {HTMLSelectElement} */ const first = menu(names, String(shown?.[0] ?? ""), () => choose(first, second), { "data-key": "first feature" });
+  /** @type {HTMLSelectElement} */ const second = menu(names, String(shown?.[1] ?? ""), () => choose(second, first), { "data-key": "second feature" });
   return h("div", {}, labelled("across", first), labelled("upwards", second));
 }
 
@@ -126,9 +125,7 @@ export function mountProblem(el, app) {
       ["hinge", "epsilon-insensitive"].includes(settings.loss) && nuControl(settings, app),
       labelled("bias", menu(hello.biases, settings.bias, (bias) => app.change({ bias }), { "data-key": "bias" })),
       (settings.kernel === "linear" || settings.regularizer !== "l2") && points.task !== "novelty" && labelled("regulariser", menu(hello.regularizers, settings.regularizer ?? "l2", (regularizer) => app.change({ regularizer }), { "data-key": "regularizer" })),
-      points.task === "classification" && labelled("class weights", menu([{ name: "", title: "equal" }, { name: "balanced", title: "balanced" }, ...points.labels.flatMap((label) => [2, 5, 10].map((k) => ({ name: `${label}\n${k}`, title: `class ${label} × ${k}` })))],
-        typeof settings.classWeight === "string" ? settings.classWeight : settings.classWeight ? Object.entries(settings.classWeight).map(([label, k]) => `${label}\n${k}`)[0] : "",
-        (value) => app.change({ classWeight: value.includes("\n") ? { [value.split("\n")[0]]: Number(value.split("\n")[1]) } : value || null }), { "data-key": "weights" })),
+      ...(points.task === "classification" ? weightControls(settings, points.labels, app) : []),
       points.labels.length > 2 && points.task === "classification" && labelled("classes", menu(hello.schemes, settings.scheme, (scheme) => app.change({ scheme }), { "data-key": "scheme" })),
       told,
     ]);
@@ -141,4 +138,15 @@ function nuControl(settings, app) {
   const box = h("input", { type: "checkbox", checked: settings.nu !== null, "data-key": "nu on", onchange: () => app.change({ nu: box.checked ? 0.3 : null }) });
   const tick = h("label", { class: "field tick" }, box, settings.loss === "hinge" ? "ν in the place of C" : "ν in the place of ε");
   return h("div", {}, tick, settings.nu !== null && slider({ label: "ν (nu)", low: 0.01, high: 1, value: settings.nu, changed: (nu, final) => app.change({ nu }, final ? "" : "nu") }));
+}
+
+/** What the errors of each class cost, beside C. @param {import("./types.js").Settings} settings @param {string[]} labels @param {*} app */
+function weightControls({ classWeight: now }, labels, app) {
+  const own = typeof now === "object" ? now : null;
+  const set = (/** @type {string} */ label, /** @type {number} */ weight, /** @type {boolean} */ final) => app.change({ classWeight: { ...app.store.get().settings.classWeight, [label]: weight } }, final ? "" : `weight ${label}`);
+  const kinds = { "": null, balanced: "balanced", own: Object.fromEntries(labels.map((label) => [label, 1])) };
+  return [
+    labelled("class weights", menu([{ name: "", title: "equal" }, { name: "balanced", title: "balanced" }, { name: "own", title: "own" }], own ? "own" : now ? "balanced" : "", (value) => app.change({ classWeight: /** @type {any} */ (kinds)[value] }), { "data-key": "weights" }), "C is multiplied by the weight of the sample's class."),
+    ...(own ? labels.map((label) => slider({ label: `weight of class ${label}`, low: 0.01, high: 100, log: true, value: own[label] ?? 1, changed: (weight, final) => set(label, weight, final) })) : []),
+  ];
 }

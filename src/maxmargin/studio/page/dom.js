@@ -20,12 +20,37 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Whether what an element stands on is dark: a notebook has themes of its own, beside that of the browser.
+ * @param {HTMLElement} el
+ */
+export function isDark(el) {
+  const ctx = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d")); // it reads every way to write a colour
+  for (let node = /** @type {any} */ (el); node; node = node.parentElement ?? node.getRootNode().host) {
+    ctx.clearRect(0, 0, 1, 1);
+    ctx.fillStyle = getComputedStyle(node).backgroundColor;
+    ctx.fillRect(0, 0, 1, 1);
+    const [r, g, b, opaque] = ctx.getImageData(0, 0, 1, 1).data;
+    if (opaque > 127) return 0.3 * r + 0.6 * g + 0.1 * b < 128;
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/**
  * Set a text only where it changes, so that a screen reader is not told the same twice.
  * @param {HTMLElement} node
  * @param {string} value
  */
 export function text(node, value) {
   if (node.textContent !== value) node.textContent = value;
+}
+
+/**
+ * A formula as it is written in plain text, with its lower indices as such: K_ii, max_β.
+ * @param {string} value
+ * @returns {(string|HTMLElement)[]}
+ */
+export function formula(value) {
+  return value.split(/_([ijklmnt0-9]{1,2}|β|max|min)(?![\w])/).map((part, k) => (k % 2 ? h("sub", {}, part) : part));
 }
 
 /**

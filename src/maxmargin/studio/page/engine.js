@@ -11,8 +11,11 @@ import { Refused } from "./channel.js";
 
 const COLUMNS = ["iteration", "seconds", "work", "primal", "dual", "relative_gap", "beta_sum", "support"];
 
-/** What a run is before it has begun. @param {string} key @param {string} solver @param {Record<string, *>} [options] @returns {Run} */
-export const fresh = (key, solver, options = {}) => ({ key, solver, options, handle: null, frame: null, recorded: 0, ended: false, trace: [], error: "" });
+/** The same run before it has begun. @param {Run} run @returns {Run} */
+export const again = ({ key, solver, options, start }) => fresh(key, solver, options, start);
+
+/** What a run is before it has begun. @param {string} key @param {string} solver @param {Record<string, *>} [options] @param {*} [start] @returns {Run} */
+export const fresh = (key, solver, options = {}, start = null) => ({ key, solver, options, start, handle: null, frame: null, recorded: 0, ended: false, trace: [], error: "" });
 
 /**
  * The command `problem` that the state stands for.
@@ -29,9 +32,14 @@ export function problemCommand({ points, settings: said }) {
     regularizer: said.regularizer,
     C: said.C,
     nu: said.nu ?? undefined,
-    class_weight: points.task === "classification" ? (said.classWeight ?? undefined) : undefined,
+    class_weight: points.task === "classification" ? weightsOf(said.classWeight, points.labels) : undefined,
     scheme: said.scheme || undefined,
   };
+}
+
+/** The weights of those classes that there are. @param {import("./types.js").Settings["classWeight"]} said @param {string[]} labels */
+function weightsOf(said, labels) {
+  return said !== null && typeof said === "object" ? Object.fromEntries(labels.map((label) => [label, said[label] ?? 1])) : said ?? undefined;
 }
 
 /**
@@ -149,7 +157,7 @@ export class Engine {
     if (before) this.old.push({ problem: before });
     const now = this.app.store.get();
     const machine = Math.min(now.machine, answer.machines.length - 1);
-    this.app.store.set({ problem: answer, problemError: "", machine, cursor: null, runs: now.runs.map((run) => ({ ...fresh(run.key, run.solver, run.options), start: run.start, frame: sized(run.frame, answer.n) })) });
+    this.app.store.set({ problem: answer, problemError: "", machine, cursor: null, runs: now.runs.map((run) => ({ ...again(run), start: run.start?.beta && run.start.beta.length !== answer.n ? null : run.start, frame: sized(run.frame, answer.n) })) });
     for (const run of now.runs) if (run.handle) this.old.push({ run: run.handle });
     return true;
   }
@@ -157,7 +165,7 @@ export class Engine {
   /** @param {string} sentence */
   #unposed(sentence) {
     const { runs } = this.app.store.get();
-    this.app.store.set({ problem: null, problemError: sentence, playing: false, runs: runs.map((run) => ({ ...fresh(run.key, run.solver, run.options), start: run.start })) });
+    this.app.store.set({ problem: null, problemError: sentence, playing: false, runs: runs.map(again) });
     this.#stop();
     return true;
   }
@@ -181,11 +189,11 @@ export class Engine {
     for (const run of state.runs) {
       if (run.handle || run.error) continue;
       const info = state.hello?.solvers.find((one) => one.name === run.solver);
-      const options = { ...run.options, ...(state.single && info?.grain ? { grain: 1 } : {}) };
+      const options = { ...run.options, ...(state.single && info?.grain && !state.problem?.machines[0].together ? { grain: 1 } : {}) };
       const start = run.start ?? undefined;
       try {
-        const answer = await this.app.request("run", { problem: state.problem?.problem, solver: run.solver, options, seed: state.seed, tol: state.tol, start });
-        this.#patch(run.key, { handle: answer.run, frame: null, trace: [], recorded: 0, ended: false });
+        const answer = await this.app.request("run", { problem: state.problem?.problem, solver: run.solver, options, seed: state.seed, tol: state.tol, every: state.every, start });
+        this.#patch(run.key, { handle: answer.run, algorithm: answer.algorithm ?? null, frame: null, trace: [], recorded: 0, ended: false });
       } catch (error) {
         if (!(error instanceof Refused) || ["closed", "missing"].includes(error.kind)) throw error;
         this.#patch(run.key, { error: error.message, ended: true, frame: null });
@@ -302,7 +310,7 @@ export class Engine {
   #field(state, still, run = state.runs[state.shown]) {
     const { window, problem } = state;
     if (!problem) return null;
-    if (problem.kernel.name === "linear" && problem.machines.length === 1 && problem.d === 2) return null;
+    if (problem.kernel.name === "linear" && problem.machines.length === 1 && !problem.machines[0].together && problem.d === 2) return null;
     const many = problem.n * problem.machines.length > 1500;
     const main = run === state.runs[state.shown] || run?.key === state.runs[state.shown]?.key;
     const most = this.dragging || !main ? (many ? 36 : 48) : still ? (many ? 72 : 128) : many ? 40 : 64;
@@ -361,7 +369,7 @@ export class Engine {
   restart(key) {
     const { runs } = this.app.store.get();
     const gone = runs.filter((run) => (key === undefined || run.key === key) && run.handle);
-    this.app.store.set({ cursor: null, runs: runs.map((run) => (key === undefined || run.key === key ? { ...fresh(run.key, run.solver, run.options), start: run.start } : run)) });
+    this.app.store.set({ cursor: null, runs: runs.map((run) => (key === undefined || run.key === key ? again(run) : run)) });
     this.answered = false;
     for (const run of gone) this.app.request("drop", { run: run.handle }).catch(() => {});
     this.#stop();

@@ -181,3 +181,22 @@ export function joined(segments) {
   }
   return made;
 }
+
+/**
+ * The point of some segments that is nearest to a place, or null where there is no segment.
+ * @param {number[]} segments x0, y0, x1, y1, ...
+ * @param {number} x
+ * @param {number} y
+ * @returns {[number, number]|null}
+ */
+export function nearestOn(segments, x, y) {
+  let [found, least] = [/** @type {[number, number]|null} */ (null), Infinity];
+  for (let at = 0; at < segments.length; at += 4) {
+    const [ax, ay] = [segments[at], segments[at + 1]];
+    const [dx, dy] = [segments[at + 2] - ax, segments[at + 3] - ay];
+    const t = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
+    const apart = (ax + t * dx - x) ** 2 + (ay + t * dy - y) ** 2;
+    if (apart < least) [found, least] = [[ax + t * dx, ay + t * dy], apart];
+  }
+  return found;
+}

@@ -28,7 +28,7 @@ export function listen(plane, app) {
 
   node.addEventListener("contextmenu", (event) => event.preventDefault());
   node.addEventListener("pointerdown", (event) => {
-    if (state().host === "tape") return;
+    if (state().host === "tape" || event.button === 1) return;
     const at = place(event);
     node.focus({ preventScroll: true });
     try { node.setPointerCapture(event.pointerId); } catch { /* a pointer that a test made */ }

@@ -135,7 +135,7 @@ export const lessons = [
   {
     name: "kernels", title: "Kernels: a line in another space", steps: [
       { title: "No line will do", set: { toy: { name: "rings", n: 80, seed: 0 }, settings: { C: 1 }, solvers: [["smo", {}]], live: true, views: ["kernel"] },
-        text: "A disc inside a ring: no line separates them. A kernel measures likeness in another space, where a hyperplane does.", task: "Reach an accuracy of 100 %.", hint: "Choose the RBF kernel, or the polynomial one of degree 2.", check: (s) => proved(s) && accuracyOf(s.points, frameOf(s)) === 1, done: "The boundary is curved here, and flat there." },
+        text: "A disc inside a ring: no line separates them. A kernel measures likeness in another space, where a hyperplane does.", task: "Reach an accuracy of 100 %.", hint: "Choose the RBF kernel, or the polynomial one of degree 2.", check: (s) => proved(s) && accuracyOf(s, frameOf(s)) === 1, done: "The boundary is curved here, and flat there." },
       { title: "Too narrow", text: "γ sets how far a sample's influence reaches.", set: { toy: { name: "moons", n: 80, noise: 0.25, seed: 0 }, settings: { kernel: "rbf", kernelFields: { gamma: 1 }, C: 1 }, live: true, views: ["kernel"] },
         task: "Make every sample a support vector.", hint: "Move γ far to the right: then each sample knows only itself.", check: (s) => proved(s) && support(s) === count(s), done: "It has learned all by heart: K is nearly the identity." },
     ],

@@ -21,7 +21,7 @@ export async function prepare(app, wish) {
   if (!wish) return;
   const { toy, points, settings, solvers, play, ...plain } = wish;
   const now = app.store.get();
-  const set = points ?? (toy ? pointsOf(await app.request("toy", toy)) : now.points);
+  const set = points ?? (toy ? pointsOf(await app.request("toy", toy), null, toy) : now.points);
   const base = toy || points || set.task !== now.points.task ? settingsFor(set.task) : now.settings;
   app.store.set({
     ...(toy || points ? { tol: 1e-6, clock: "iteration", single: true } : {}), ...plain, points: set, settings: { ...base, ...settings }, playing: false, cursor: null, selection: [], hover: null, shown: 0, machine: 0,

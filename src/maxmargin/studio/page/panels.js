@@ -1,6 +1,6 @@
 // The panels beside the plane: what is proved, how the algorithm goes, and the buttons of a run.
 
-import { h, text } from "./dom.js";
+import { formula, h, text } from "./dom.js";
 import { accuracyOf } from "./points.js";
 import { written } from "./views/chart.js";
 
@@ -15,7 +15,7 @@ export function mountCertificate(el, _app) {
   const verdict = h("p", { class: "verdict" });
   const bar = h("div", { class: "gapbar", role: "img" }, h("span", { class: "from" }), h("span", { class: "to" }));
   const cells = /** @type {Record<string, HTMLElement>} */ ({});
-  const rows = [["primal", "P(w, b), from above"], ["dual", "D(β), from below"], ["gap", "P − D"], ["relative gap", "gap / max(|P|, |D|)"], ["KKT violation", "LIBSVM's measure"], ["support vectors", "free on the margin, bound inside it"], ["margin", "2 / ‖w‖"], ["accuracy", "on the samples shown"]];
+  const rows = [["primal", "P(w, b), from above"], ["dual", "D(β), from below"], ["gap", "P − D"], ["relative gap", "gap / max(|P|, |D|)"], ["KKT violation", "LIBSVM's measure"], ["support vectors", "free on the margin, bound inside it"], ["margin", "2 / ‖w‖"], ["accuracy", "on the samples of the shown machine"]];
   const table = h("table", { class: "certificate" }, h("tbody", {}, ...rows.map(([name, doc]) => h("tr", {}, h("th", { scope: "row", title: doc }, name), (cells[name] = h("td", {}))))));
   const remark = h("p", { class: "note" });
   el.append(h("h2", {}, "Certificate"), verdict, bar, table, remark);
@@ -32,7 +32,7 @@ export function mountCertificate(el, _app) {
     const { certificate: proof } = frame;
     table.hidden = bar.hidden = false;
     const never = frame.inseparable?.proved;
-    text(verdict, never ? "Proved: no hyperplane separates these classes." : proof.verdict);
+    text(verdict, never ? "Proved: no hyperplane separates these classes." : powers(proof.verdict));
     verdict.className = `verdict ${proof.holds || never ? "good" : frame.ended ? "bad" : ""}`;
     const closed = Number.isFinite(proof.relative_gap) ? Math.max(0, Math.min(1, -Math.log10(Math.max(proof.relative_gap, 1e-12)) / -Math.log10(Math.max(state.tol, 1e-12)))) : 0;
     /** @type {HTMLElement} */ (bar.firstElementChild).style.width = `${50 * closed}%`;
@@ -50,15 +50,21 @@ export function mountCertificate(el, _app) {
     show("KKT violation", written(proof.kkt_violation, 3), proof.kkt_violation);
     show("support vectors", `${counts.free + counts.bound} (${counts.free} free, ${counts.bound} bound)`);
     show("margin", written(frame.margin, 4));
-    const accuracy = accuracyOf(state.points, frame);
+    const accuracy = accuracyOf(state, frame);
+    cells.margin.parentElement?.toggleAttribute("hidden", state.points.task !== "classification" || Number.isNaN(frame.margin));
+    cells.accuracy.parentElement?.toggleAttribute("hidden", accuracy === null);
     show("accuracy", accuracy === null ? "–" : `${(100 * accuracy).toFixed(1)} %`);
     const related = Object.entries(frame.related ?? {}).map(([name, one]) => `Of ${name}: gap ${written(one.relative_gap, 3)}.`).join(" ");
-    const solved = frame.solved ? `Solved at once by ${frame.solver}; press play to watch ${state.runs[state.shown].solver} get there.` : "";
-    const said = [frame.inseparable?.text ?? proof.remark, related, frame.inseparable ? "" : frame.status?.text, solved];
-    text(remark, said.filter(Boolean).map((one) => sentence(String(one))).join(" "));
+    const own = state.runs[state.shown].solver;
+    const solved = frame.solved ? `Solved at once${frame.solver === own ? "" : ` by ${frame.solver}`}; press play to watch ${own} get there.` : "";
+    const said = [frame.inseparable?.text ?? proof.remark, related, frame.inseparable || proof.holds ? "" : frame.status?.text, solved];
+    text(remark, said.filter(Boolean).map((one) => powers(sentence(String(one)))).join(" "));
   };
   return { update, destroy: () => el.replaceChildren() };
 }
+
+/** 2.0e-13 as the table writes it, 2·10⁻¹³, and a number together with its per cent. @param {string} said */
+const powers = (said) => said.replace(/\d+(\.\d+)?e[-+]?\d+/g, (number) => written(Number(number), 2)).replace(/ %/g, "\u00a0%");
 
 /** With a capital and a full stop. @param {string} said */
 const sentence = (said) => said[0].toUpperCase() + said.slice(1) + (/[.!?]$/.test(said) ? "" : ".");
@@ -79,14 +85,15 @@ export function mountPseudocode(el, _app) {
   const update = (state) => {
     const run = state.runs[state.shown];
     const info = state.hello?.solvers.find((one) => one.name === run?.solver);
-    el.hidden = !info?.pseudocode.length;
-    if (!info) return;
-    if (shape !== info.name) {
-      shape = info.name;
+    const lines = run?.algorithm ?? info;
+    el.hidden = !lines?.pseudocode.length;
+    if (!info || !lines) return;
+    if (shape !== info.name + lines.problem) {
+      shape = info.name + lines.problem;
       text(title, `${info.title}, line by line`);
-      text(problem, info.problem ?? "");
+      problem.replaceChildren(...formula(lines.problem ?? ""));
       text(paper, info.paper ?? "");
-      list.replaceChildren(...info.pseudocode.map((line) => h("li", { value: line.number, "data-line": line.number }, line.text)));
+      list.replaceChildren(...lines.pseudocode.map((line) => h("li", { value: line.number, "data-line": line.number }, ...formula(line.text))));
     }
     const ran = new Set(run.frame && !run.frame.solved ? run.frame.lines : []);
     for (const node of /** @type {HTMLCollectionOf<HTMLElement>} */ (list.children)) {
@@ -152,7 +159,7 @@ export function mountTransport(el, app) {
  */
 export function mountRace(el, app) {
   const body = h("tbody", {});
-  el.append(h("h2", {}, "Side by side"), h("table", { class: "race" }, h("thead", {}, h("tr", {}, ...["run", "solver", "k", "seconds", "work", "gap"].map((name) => h("th", { scope: "col" }, name)))), body));
+  el.append(h("h2", {}, "Side by side"), h("table", { class: "race" }, h("thead", {}, h("tr", {}, h("td", {}), ...["solver", "k", "seconds", "work", "gap"].map((name) => h("th", { scope: "col" }, name)))), body));
   /** @param {State} state */
   const update = (state) => {
     el.hidden = state.runs.length < 2;

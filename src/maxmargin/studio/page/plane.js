@@ -1,9 +1,9 @@
 // The plane: points, shading, boundary, margins; classes and kinds by shape and colour, size by α, slack as lines.
 
-import { axes, linear, mark, outline, ring, stroke, ticks } from "./views/chart.js";
+import { axes, inksOf, linear, mark, outline, ring, stroke, ticks } from "./views/chart.js";
 import { h } from "./dom.js";
 import { isLinear } from "./engine.js";
-import { joined, shaped } from "./geometry.js";
+import { joined, nearestOn, shaped } from "./geometry.js";
 import { count } from "./points.js";
 import { borders, fieldOf, image, levelIn } from "./shading.js";
 import { SvgContext } from "./svg.js";
@@ -35,16 +35,8 @@ export function mountPlane(el, app) {
   const node = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "plane", tabindex: 0, role: "application", "aria-roledescription": "plane of samples" }));
   el.append(node);
   const style = getComputedStyle(node);
-  /** @type {Map<string, string>} */
-  const inks = new Map(); // reading a style is slow, and a mark reads three
-  let inked = "";
-  const ink = (/** @type {string} */ name) => {
-    const known = inks.get(name);
-    if (known !== undefined) return known;
-    const read = style.getPropertyValue(`--${name}`).trim() || "#888";
-    inks.set(name, read);
-    return read;
-  };
+  const inks = inksOf(style);
+  const ink = inks.of;
   const screen = /** @type {CanvasRenderingContext2D} */ (node.getContext("2d"));
   let ctx = screen;
   let [width, height] = [0, 0];
@@ -90,8 +82,7 @@ export function mountPlane(el, app) {
   function update(state) {
     if (!width) measure();
     if (!width) return;
-    if (inked !== state.theme) inks.clear();
-    inked = state.theme;
+    inks.fresh(state.theme);
     ctx.clearRect(0, 0, width, height);
     ctx.fillStyle = ink("ground");
     ctx.fillRect(0, 0, width, height);
@@ -222,20 +213,25 @@ export function mountPlane(el, app) {
     if (hover !== null && hover < n) ring(pen, plane.toX(points.xy[2 * hover]), plane.toY(points.xy[2 * hover + 1]), radius(hover) + 8);
   }
 
-  /** How far each sample is on the wrong side of its margin, or outside the tube. @param {State} state @param {Frame} frame */
+  /** From each sample on the wrong side of its margin to the nearest point of that margin, or up to the tube. @param {State} state @param {Frame} frame */
   function drawSlack(state, frame) {
     const { points } = state;
     const { slack, z, w } = frame.arrays;
-    const flat = isLinear(frame, state) && points.task !== "regression" && w;
-    if (!flat && points.task !== "regression") return;
-    const square = flat ? w[0] * w[0] + w[1] * w[1] : 1;
+    const regression = points.task === "regression";
+    const flat = isLinear(frame, state) ? w : undefined;
+    if (!regression && !flat && (!cache.field || cache.field.classes)) return;
+    const square = flat ? flat[0] * flat[0] + flat[1] * flat[1] : 1;
+    /** @type {Record<number, number[]>} */ const margins = {};
     /** @type {number[]} */ const lines = [];
     for (let i = 0; i < slack.length; i++) {
       if (!(slack[i] > 1e-6)) continue;
       const [x, y] = [points.xy[2 * i], points.xy[2 * i + 1]];
       const sign = points.task === "classification" ? (points.y[i] ? 1 : -1) : 1;
-      const [ex, ey] = flat ? [x + (sign * slack[i] * w[0]) / square, y + (sign * slack[i] * w[1]) / square] : [x, y + Math.sign(z[i] - y) * slack[i]];
-      lines.push(plane.toX(x), plane.toY(y), plane.toX(ex), plane.toY(ey));
+      const side = points.task === "novelty" ? 0 : sign;
+      const end = regression ? [x, y + Math.sign(z[i] - y) * slack[i]]
+        : flat ? [x + (sign * slack[i] * flat[0]) / square, y + (sign * slack[i] * flat[1]) / square]
+          : nearestOn((margins[side] ??= levelIn(cache.field, side)), x, y);
+      if (end) lines.push(plane.toX(x), plane.toY(y), plane.toX(end[0]), plane.toY(end[1]));
     }
     ctx.globalAlpha = 0.55;
     stroke(ctx, ink("bad"), apart(lines), 1.2);

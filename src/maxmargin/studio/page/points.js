@@ -6,15 +6,16 @@
  * The points of an answer to `toy` or `import`.
  * @param {*} answer
  * @param {{name: string, data: string}|null} [file]
+ * @param {import("./types.js").ToyChoice|null} [toy]
  * @returns {Points}
  */
-export function pointsOf(answer, file = null) {
+export function pointsOf(answer, file = null, toy = null) {
   const { X, y } = answer.arrays;
   const regression = answer.points.task === "regression";
   const xy = regression ? Float64Array.from({ length: 2 * y.length }, (_, i) => (i % 2 ? y[i >> 1] : X[i >> 1])) : Float64Array.from(X);
   return {
     task: answer.points.task, xy, y: regression ? new Float64Array(y.length) : Float64Array.from(y),
-    labels: answer.points.labels?.length ? answer.points.labels : ["0"], note: answer.points.note ?? "", columns: answer.points.columns, file,
+    labels: answer.points.labels?.length ? answer.points.labels : ["0"], note: answer.points.note ?? "", columns: answer.points.columns, shown: answer.points.shown ?? null, file, toy,
   };
 }
 
@@ -93,7 +94,7 @@ export function forTask(points, task) {
   if (points.task === task) return points;
   const n = count(points);
   const y = task === "classification" ? Float64Array.from({ length: n }, (_, i) => (points.xy[2 * i] > 0 ? 1 : 0)) : new Float64Array(n);
-  return { ...points, task, y, labels: task === "classification" ? ["−1", "+1"] : ["0"], note: "", columns: undefined, file: null };
+  return { ...points, task, y, labels: task === "classification" ? ["−1", "+1"] : ["0"], note: "", columns: undefined, file: null, toy: null };
 }
 
 /**
@@ -118,15 +119,14 @@ export function bytesOf(text) {
 }
 
 /**
- * The share of the samples on the right side, or null where there is no such thing.
- * @param {Points} points
+ * The share of the shown machine's samples on the right side, or null where there is no such thing.
+ * @param {Pick<import("./types.js").State, "points"|"problem"|"machine">} state
  * @param {import("./types.js").Frame|null} frame
  * @returns {number|null}
  */
-export function accuracyOf(points, frame) {
-  if (!frame || points.task !== "classification" || frame.arrays.z.length !== points.y.length) return null;
-  if (points.labels.length !== 2) return Number.isFinite(frame.accuracy) ? frame.accuracy : null;
-  let right = 0;
-  for (let i = 0; i < points.y.length; i++) if (frame.arrays.z[i] > 0 === points.y[i] > 0 && frame.arrays.z[i] !== 0) right++;
-  return right / points.y.length;
+export function accuracyOf({ points, problem, machine }, frame) {
+  if (!frame || !problem || points.task !== "classification" || frame.arrays.z.length !== problem.n) return null;
+  const target = problem.arrays.target.subarray(machine * problem.n, (machine + 1) * problem.n);
+  const right = target.filter((y, i) => y * frame.arrays.z[i] > 0).length;
+  return right / target.filter((y) => !Number.isNaN(y)).length;
 }

@@ -59,13 +59,21 @@ export function mountSharing(el, app) {
     app.say("The points and the result are in Python: see widget.X, widget.y and widget.result.");
   });
   const given = h("button", { type: "button", class: "primary", onclick: give }, "Hand to Python");
+  const addressed = [
+    h("button", { type: "button", onclick: address, "data-key": "share" }, "Copy the address"),
+    h("details", {}, h("summary", {}, "For a class: an address without some parts"), ...hidden.map(([, box, title]) => h("label", { class: "field tick" }, box, `hide ${title}`)),
+      h("button", { type: "button", onclick: address }, "Copy this address")),
+  ];
   el.append(h("h2", {}, "Take away"),
-    h("div", { class: "row" }, given, h("button", { type: "button", onclick: address, "data-key": "share" }, "Copy the address"), h("button", { type: "button", onclick: python }, "Copy as Python")),
+    h("div", { class: "row" }, given, ...addressed.slice(0, 1), h("button", { type: "button", onclick: python }, "Copy as Python")),
     h("details", {}, h("summary", {}, "Files"), h("div", { class: "row" }, ...FORMATS.map(([format, title]) => h("button", { type: "button", "data-format": format, onclick: save(format) }, title)),
       h("button", { type: "button", "data-format": "png", onclick: () => app.picture() }, "PNG"), h("button", { type: "button", "data-format": "svg", onclick: () => app.drawing() }, "SVG"))),
-    h("details", {}, h("summary", {}, "For a class: an address without some parts"), ...hidden.map(([, box, title]) => h("label", { class: "field tick" }, box, `hide ${title}`)),
-      h("button", { type: "button", onclick: address }, "Copy this address")), shown);
-  return { update: (/** @type {import("./types.js").State} */ state) => (given.hidden = state.host !== "widget"), destroy: () => el.replaceChildren() };
+    addressed[1], shown);
+  const update = (/** @type {import("./types.js").State} */ { host }) => {
+    given.hidden = host !== "widget";
+    for (const one of addressed) one.hidden = host !== "server"; // a notebook's address is not the studio's
+  };
+  return { update, destroy: () => el.replaceChildren() };
 }
 
 /** @param {string} name @param {Blob} blob */

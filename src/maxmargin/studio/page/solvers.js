@@ -26,7 +26,7 @@ export function mountSolvers(el, app) {
       }
     }
     const { hello } = state;
-    const now = JSON.stringify([hello?.version, state.runs.map((run) => [run.key, run.solver, Object.keys(run.options), Boolean(run.start)]), state.problem?.accepts, state.shown, state.single, state.clock, state.live, state.seed]);
+    const now = JSON.stringify([hello?.version, state.runs.map((run) => [run.key, run.solver, Object.keys(run.options), Boolean(run.start)]), state.problem?.accepts, state.shown, state.single, state.clock, state.live, state.seed, state.every]);
     if (!hello || now === shape || el.querySelector("input[type=range]:active")) return;
     shape = now;
     errors.clear();
@@ -37,6 +37,7 @@ export function mountSolvers(el, app) {
       state.runs.length > 1 && labelled("compare by", menu([{ name: "iteration", title: "iterations" }, { name: "seconds", title: "seconds" }, { name: "work", title: "counted work" }], state.clock, (clock) => app.store.set({ clock }), { "data-key": "clock" })),
       slider({ label: "tolerance (relative gap)", low: 1e-10, high: 0.1, log: true, value: state.tol, changed: (tol, final) => final && app.again({ tol }) }),
       labelled("seed", h("input", { type: "number", min: 0, step: 1, value: String(state.seed), "data-key": "seed", onchange: (/** @type {Event} */ e) => app.again({ seed: Math.max(0, Math.floor(Number(/** @type {HTMLInputElement} */ (e.target).value) || 0)) }) })),
+      labelled("record every … iterate", h("input", { type: "number", min: 1, step: 1, value: String(state.every), "data-key": "every", onchange: (/** @type {Event} */ e) => app.again({ every: Math.max(1, Math.floor(Number(/** @type {HTMLInputElement} */ (e.target).value) || 1)) }) }), "Of long runs with many samples every iterate may not fit into memory."),
       tick("one update at a time, where it can", state.single, (single) => app.again({ single })),
       tick("answer changes at once with the optimum", state.live, (live) => (app.store.set({ live }), app.wake())),
     ]);

@@ -2,7 +2,7 @@
 // recorded, and says so where something else is asked for.
 
 import { open } from "./app.js";
-import { arraysOf, read, Refused } from "./channel.js";
+import { arraysOf, opened, read, Refused } from "./channel.js";
 import { h, text } from "./dom.js";
 
 /** Frames that one command may bring, so that playing as fast as possible can still be seen. */
@@ -13,13 +13,14 @@ const COLUMNS = 8;
 
 /**
  * A channel that answers from a tape (see PROTOCOL.md).
- * @param {any} tape
+ * @param {any} tape its header
+ * @param {ArrayBuffer} bytes in which its arrays are
+ * @param {number} start of them
  * @returns {import("./channel.js").Channel & {said: any}}
  */
-export function tapeChannel(tape) {
-  const bytes = Uint8Array.from(atob(tape.data), (letter) => letter.charCodeAt(0)).buffer;
-  const whole = (/** @type {any} */ header) => ({ ...read(header), arrays: arraysOf(header.arrays ?? {}, bytes, 0) });
-  const trace = tape.runs.map((/** @type {any} */ run) => arraysOf({ trace: run.trace }, bytes, 0).trace);
+export function tapeChannel(tape, bytes, start) {
+  const whole = (/** @type {any} */ header) => ({ ...read(header), arrays: arraysOf(header.arrays ?? {}, bytes, start) });
+  const trace = tape.runs.map((/** @type {any} */ run) => arraysOf({ trace: run.trace }, bytes, start).trace);
   const reached = tape.runs.map(() => -1);
   /** @param {any} args @returns {number} which run a handle is of */
   const runOf = (args) => {
@@ -64,7 +65,7 @@ export function tapeChannel(tape) {
       if (!alike.length) throw new Refused("This run was not recorded on the tape.", "input");
       const which = alike[handed++ % alike.length];
       reached[which] = -1;
-      return { run: `r${which}`, solver: args.solver, options: args.options, problem: "p0", frames: 0 };
+      return { run: `r${which}`, solver: args.solver, options: args.options, problem: "p0", frames: 0, algorithm: tape.runs[which].algorithm };
     },
     step(args) {
       const which = runOf(args);
@@ -93,11 +94,11 @@ export function tapeChannel(tape) {
 
 async function start() {
   const el = document.getElementById("studio");
-  const data = document.getElementById("tape");
-  if (!el || !data) return;
+  const { recorded } = /** @type {any} */ (window);
+  if (!el || !recorded) return;
   try {
-    const tape = JSON.parse(data.textContent ?? "");
-    const { app } = await open(el, tapeChannel(tape), "tape");
+    const { header: tape, start } = opened(recorded);
+    const { app } = await open(el, tapeChannel(tape, recorded, start), "tape");
     el.querySelector(".studio")?.classList.add("tape", ...(window === window.parent ? [] : ["embedded"]));
     text(/** @type {HTMLElement} */ (el.querySelector("h1")), tape.title);
     text(/** @type {HTMLElement} */ (el.querySelector(".motto")), "A recorded run of maxmargin: play it, step through it, point at a sample.");

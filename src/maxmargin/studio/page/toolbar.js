@@ -81,7 +81,7 @@ export function mountLegend(el, _app) {
   const kinds = [["outside", "beyond its margin, α = 0", 0], ["candidate", "on the margin, α = 0", 1], ["free", "on the margin, 0 < α < C", 2], ["bound", "inside the margin, α = C", 3]];
   const counts = kinds.map(() => h("b", {}));
   const marks = kinds.map(() => h("canvas", { width: 36, height: 36, class: "mark", "aria-hidden": "true" }));
-  el.append(...kinds.map(([name, doc], i) => h("span", { class: "kind", title: doc }, marks[i], counts[i], ` ${name}`)));
+  el.append(...kinds.map(([name, doc], i) => h("span", { class: "kind", title: doc }, marks[i], counts[i], ` ${name}`)), h("span", { class: "kind", title: "how far a sample is on the wrong side of its margin, or outside its tube" }, h("span", { class: "slack-mark", "aria-hidden": "true" }), "slack ξ"));
   let drawn = "";
   /** @param {State} state */
   const update = (state) => {

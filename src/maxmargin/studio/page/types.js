@@ -49,6 +49,7 @@
  */
 
 /** @typedef {"classification"|"regression"|"novelty"} Task */
+/** @typedef {{name: string, n?: number, noise?: number, classes?: number, seed?: number}} ToyChoice  the command `toy` */
 
 /**
  * The samples, as the page draws them. `xy` are coordinates in the plane. For a regression the second coordinate is
@@ -61,7 +62,9 @@
  * @property {string[]} labels names of the classes, by index
  * @property {string} note what the plane is, if it is not the data itself
  * @property {string[]} [columns] names of all features of an imported file
+ * @property {number[]|null} [shown] which of them are shown; null for the principal plane
  * @property {{name: string, data: string}|null} [file] the file that they came from (its bytes in base64)
+ * @property {ToyChoice|null} [toy] the toy set that they were drawn from
  */
 
 /**
@@ -87,7 +90,7 @@
  * @property {number} d
  * @property {Task} task
  * @property {string[]} labels
- * @property {{name: string, rows: number, positive: *, negative: *}[]} machines
+ * @property {{name: string, rows: number, positive: *, negative: *, together: boolean}[]} machines
  * @property {Record<string, string|null>} accepts the refusal of each solver, or null
  * @property {string} auto
  * @property {Record<string, *> & {name: string}} kernel with its fitted fields
@@ -168,8 +171,9 @@
  * @property {number} recorded frames that the host has
  * @property {boolean} ended
  * @property {Row[]} trace rows 0 .. recorded - 1 (one per recorded frame, of the shown machine)
+ * @property {{problem: string, pseudocode: {number: number, text: string}[]}|null} [algorithm] what really runs, once it does
  * @property {string} error the library's sentence, or ""
- * @property {*} [start] where it starts: null, or as the command `run` takes it
+ * @property {*} start where it starts: null, or as the command `run` takes it
  */
 
 /**
@@ -189,6 +193,7 @@
  * @property {number} speed iterates per second; Infinity: as many as fit
  * @property {"iteration"|"seconds"|"work"} clock the horizontal axis of comparisons
  * @property {number} tol
+ * @property {number} every which iterates are recorded: each, every second, ...
  * @property {number} seed
  * @property {boolean} single one update at a time, where the solver can
  * @property {number|null} hover index of a sample, or null

@@ -97,7 +97,8 @@ export function figure(el, app, parts) {
   canvas.style.cssText = "display:block;width:100%;touch-action:pan-y";
   el.append(canvas);
   const style = getComputedStyle(canvas);
-  const ink = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim() || style.color;
+  const inks = inksOf(style);
+  const ink = inks.of;
   /** @type {Pen|null} */
   let pen = null;
   let told = "";
@@ -121,6 +122,7 @@ export function figure(el, app, parts) {
     }
     const ctx = canvas.getContext("2d");
     if (!ctx) return;
+    inks.fresh(state.theme);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, width, height);
     ctx.font = FONT;
@@ -172,6 +174,23 @@ export function figure(el, app, parts) {
     event.stopPropagation();
   });
   return { canvas, update, destroy: () => canvas.remove() };
+}
+
+/** The colours of an element by their names, read once for each theme: reading a style is slow. @param {CSSStyleDeclaration} style */
+export function inksOf(style) {
+  /** @type {Map<string, string>} */ const known = new Map();
+  let theme = "";
+  return {
+    fresh(/** @type {string} */ now) {
+      if (now !== theme) known.clear();
+      theme = now;
+    },
+    of(/** @type {string} */ name) {
+      const read = known.get(name) ?? (style.getPropertyValue(`--${name}`).trim() || style.color);
+      known.set(name, read);
+      return read;
+    },
+  };
 }
 
 export const FONT = "12px system-ui, sans-serif";

@@ -66,7 +66,7 @@ export const curves = {
       lower = /** @type {keyof typeof LOWER} */ (value);
       shown.update(app.store.get());
     });
-    choice(bar, "Against:", CLOCKS, app.store.get().clock, (value) => app.store.set({ clock: /** @type {any} */ (value) }));
+    const against = choice(bar, "Against:", CLOCKS, app.store.get().clock, (value) => app.store.set({ clock: /** @type {any} */ (value) }));
     const names = part(el, "div", "", "view-bar");
     /** @type {import("./chart.js").Scale} */ let x = linear(0, 1, 0, 1);
     const seek = (/** @type {number} */ at, /** @type {State} */ state) => {
@@ -78,6 +78,7 @@ export const curves = {
       height: (width) => (width < 420 ? 400 : 360),
       draw(pen, state) {
         legend(names, state);
+        against.value = state.clock;
         const runs = state.runs.filter((run) => run.trace.length);
         if (!runs.length) return notice(pen, "Press play: the two objectives will be drawn here.");
         const { width, height } = pen;
