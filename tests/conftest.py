@@ -18,6 +18,9 @@ from maxmargin.kernels import list_kernels
 from maxmargin.kernels.base import registry as kernel_registry
 from maxmargin.losses import list_losses
 from maxmargin.losses.base import registry as loss_registry
+from tests import compiled_loops
+
+compiled_loops.watch()
 
 # MAXMARGIN_TEST_SIZE=small is for runs without the compiler, where every inner loop is plain Python.
 SMALL = os.environ.get("MAXMARGIN_TEST_SIZE") == "small"
@@ -84,3 +87,14 @@ def loss_and_bias(request):
 @pytest.fixture(params=EVERY_KERNEL, ids=lambda kernel: str(kernel).split(" at 0x")[0], scope="session")
 def kernel(request):
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def _no_sum_depends_on_memory():
+    """What a test compiles gives the same bits wherever its arrays lie (`compiled_loops.py`)."""
+    compiled_loops.found.clear()
+    yield
+    assert not compiled_loops.found, (
+        f"{compiled_loops.found}: a loop sums and writes to an array, so that its last bits depend on where arrays lie;"
+        " let the sum have a loop of its own"
+    )

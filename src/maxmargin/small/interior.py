@@ -248,6 +248,7 @@ def _gap(T, dual, penalty, biased, z, beta, v):
         if penalty[j] > 0.0:
             primal += 0.5 * penalty[j] * v[j] * v[j]
             value -= 0.5 * residual[j] * residual[j] / penalty[j]
+    for j in range(d + 1):
         residual[j] -= penalty[j] * v[j]
     for i in range(n):
         u = pull(dual, i, z[i])

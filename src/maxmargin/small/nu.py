@@ -220,9 +220,10 @@ def _fill(r, weights, mass, sign, x, start):
     """Fill one side from where r is largest until it has that mass."""
     place, rest = element(r, weights, mass), mass
     for p in range(len(r)):
+        rest -= weights[p] if r[p] > place else 0.0
+    for p in range(len(r)):
         if weights[p] > 0.0 and r[p] > place:
             x[start + p] = sign * weights[p]
-            rest -= weights[p]
     for p in range(len(r)):
         if weights[p] > 0.0 and r[p] == place and rest > 0.0:
             x[start + p] = sign * min(rest, weights[p])

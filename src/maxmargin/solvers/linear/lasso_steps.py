@@ -81,6 +81,7 @@ def _lowest(x, step, curvature, slope):
     places = np.full(len(x), np.inf)
     for j in range(len(x)):
         slope += step[j] * np.sign(x[j])
+    for j in range(len(x)):
         if step[j] * x[j] < 0.0:
             places[j] = -x[j] / step[j]
     for j in np.argsort(places):

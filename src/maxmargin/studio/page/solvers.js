@@ -17,6 +17,7 @@ export function mountSolvers(el, app) {
 
   /** @param {State} state */
   const update = (state) => {
+    rebuild(state);
     for (const run of state.runs) {
       const refused = state.problem?.accepts[run.solver];
       const node = errors.get(run.key);
@@ -25,6 +26,10 @@ export function mountSolvers(el, app) {
         node.hidden = !node.textContent;
       }
     }
+  };
+
+  /** @param {State} state */
+  const rebuild = (state) => {
     const { hello } = state;
     const now = JSON.stringify([hello?.version, state.runs.map((run) => [run.key, run.solver, Object.keys(run.options), Boolean(run.start)]), state.problem?.accepts, state.shown, state.single, state.clock, state.live, state.seed, state.every]);
     if (!hello || now === shape || el.querySelector("input[type=range]:active")) return;
