@@ -250,7 +250,8 @@ def sqnorms(A: Matrix) -> np.ndarray:
     """‖a‖² of every row, float64."""
     out = np.empty(A.shape[0])
     rows = rows_of(A)
-    over_blocks(lambda start, stop: sqnorms_of_rows(rows, start, stop, out), A.shape[0], 2**12)
+    work = A.nnz if sp.issparse(A) else A.size
+    over_blocks(lambda start, stop: sqnorms_of_rows(rows, start, stop, out), A.shape[0], 2**12, work)
     return out
 
 

@@ -14,11 +14,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 from maxmargin.errors import InvalidInput
+
+
+#: Multiply-adds that take as long as to wake a thread: about a tenth of a millisecond.
+LITTLE_WORK = 2e5
 
 
 def threads() -> int:
@@ -43,27 +48,30 @@ def blocks(n: int, size: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def over_blocks(function: Callable[[int, int], object], n: int, size: int) -> None:
-    """Call function(start, stop) for every block, side by side; each call must write to its own place."""
+def over_blocks(function: Callable[[int, int], object], n: int, size: int, work: float = np.inf) -> None:
+    """Call function(start, stop) for every block, side by side; each call must write to its own place.
+
+    Where all of it is so little work (in multiply-adds) that waking a thread takes longer, one block after the other.
+    """
     if n <= size:  # as in all small fits: not a microsecond more than the call itself
         if n > 0:
             function(0, n)
         return
     pieces = blocks(n, size)
-    helpers = min(threads(), len(pieces)) - 1
+    helpers = min(threads(), len(pieces)) - 1 if work > LITTLE_WORK else 0
     if helpers <= 0 or getattr(_here, "inside", False):  # a thread of ours that waited for the others would block them
         for start, stop in pieces:
             function(start, stop)
         return
     rest = iter(pieces)
 
-    def work() -> None:
+    def take() -> None:
         for start, stop in rest:  # whoever is free takes the next
             function(start, stop)
 
-    others = [_pool(helpers).submit(work) for _ in range(helpers)]
+    others = [_pool(helpers).submit(take) for _ in range(helpers)]
     try:
-        work()
+        take()
     finally:
         for other in others:
             if not other.cancel():

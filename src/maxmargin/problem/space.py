@@ -70,13 +70,15 @@ class LinearSpace:
 
     def over_rows(self, function: ForRows) -> None:
         """Do something for all rows, side by side."""
-        over_blocks(lambda start, stop: function(self.rows, start, stop, 0), self.n, ROWS)
+        over_blocks(lambda start, stop: function(self.rows, start, stop, 0), self.n, ROWS, self.work)
 
     def parts_over_rows(self, function: AddRows, shape: tuple[int, ...], u: np.ndarray) -> np.ndarray:
         """The parts of a sum over all rows but those with u_i = 0; the parts do not depend on the threads."""
         size = max(4096, -(-self.n // PARTS))
         parts = np.zeros((len(blocks(self.n, size)), *shape))
-        over_blocks(lambda start, stop: function(self.rows, start, stop, 0, parts[start // size]), self.n, size)
+        over_blocks(
+            lambda start, stop: function(self.rows, start, stop, 0, parts[start // size]), self.n, size, self.work
+        )
         return parts
 
     def parts_over_some(self, function: AddSome, shape: tuple[int, ...], some: np.ndarray, least: int) -> np.ndarray:
