@@ -21,7 +21,6 @@ from threadpoolctl import ThreadpoolController
 
 from maxmargin.errors import InvalidInput
 
-
 #: Multiply-adds that take as long as to wake a thread: about a tenth of a millisecond.
 LITTLE_WORK = 2e5
 
